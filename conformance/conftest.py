@@ -25,13 +25,15 @@ TRIALS: Mapping[str, Callable[[Cell], bool]] = {
     "paced": lambda cell: cell.pattern == STREAM and cell.rate != "max",
     "any_call": lambda cell: cell.pattern == CALLS,
 }
-"""For each fixture: a function that selects the cells of its trials."""
+"""The name of each fixture → a function that selects the cells of the fixture's trials."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance")
     group.addoption("--every-level", action="store_true", help="also measure each level alone, not only in pairs")
-    group.addoption("--brief", action="store_true", help="each level once, not every pair; other tests: one transport")
+    group.addoption(
+        "--brief", action="store_true", help="measure each level once, not every pair; other tests use one transport"
+    )
     group.addoption("--one-trial", action="store_true", help="run only one trial with every worker")
     group.addoption("--adapters", metavar="NAME,…", help="test only these adapters and the null adapter")
 

@@ -19,7 +19,7 @@ from middlemark.stats.samples import load, load_histogram
 def flooded(request: pytest.FixtureRequest, candidate: Candidate) -> dict[str, Any]:
     """The factors of a flood that this candidate supports."""
     if candidate.transport.name == "mislabelled":
-        pytest.skip("this is the null adapter's other transport under a false name")
+        pytest.skip("this transport of the null adapter has a false name")
     if request.param not in candidate.transport.receive:
         pytest.skip(f"the transport does not support {request.param}")
     if candidate.transport.companions:

@@ -116,7 +116,7 @@ def test_a_robots_messages_arrive_and_every_role_ends(who: Candidate, runner: Ru
 )
 def test_a_late_joiner_receives_the_history(who: Candidate, receive: str, runner: Runner) -> None:
     if receive not in who.transport.receive:
-        pytest.skip("it does not offer this reception")
+        pytest.skip("the transport does not offer this reception")
     cell = carrying(who.cell(receive=receive, pin=None), STATIC, who.transport)
     outcome = runner.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome
     assert outcome.failed is None, outcome.failed
@@ -138,7 +138,7 @@ def test_a_late_joiner_receives_the_history(who: Candidate, receive: str, runner
 @pytest.mark.parametrize("who", [each for each in CAPABLE if each.transport.services], ids=lambda each: each.name)
 def test_a_service_works_with_each_reception(who: Candidate, receive: str, runner: Runner) -> None:
     if receive not in who.transport.receive:
-        pytest.skip("it does not offer this reception")
+        pytest.skip("the transport does not offer this reception")
     graph = msgspec.structs.replace(ROBOT, topics=ROBOT.topics[4:], shared=())
     cell = carrying(who.cell(receive=receive, pin=None), graph, who.transport)
     outcome = runner.measure(who, cell, Limits(duration_s=0.5, warmup_s=0.2)).outcome

@@ -14,8 +14,8 @@ from middlemark.model.plan import Limits
 SMALL, LARGE = 64, 4 * MIB
 MESSAGES = 60
 LEAST_PART = 0.5
-"""Least additional round-trip time if the transport copies, in times of one copy. A round trip makes at least two
-copies, some of them into a warm cache."""
+"""Least additional round-trip time if the transport copies, as a multiple of the time of one copy. A round trip makes
+at least two copies, some of them into a warm cache."""
 
 
 def copy_ns() -> float:

@@ -143,7 +143,7 @@ def test_a_subscribers_stall_shows_in_the_tail_from_the_intended_instant(measure
     assert wrong(measured.outcome.subscribers[0]) == {}
     assert intended.max() >= PLANTED_NS
     assert np.quantile(intended, 0.999) >= 0.95 * PLANTED_NS
-    # About half of the messages due during the stall waited for at least half of it.
+    # About half of the messages due during the stall waited for at least half of the stall.
     assert (intended >= PLANTED_NS / 2).sum() >= 49
     summary = one_way([load_kept(measured.folder, file) for file in measured.outcome.files]).all
     assert summary is not None

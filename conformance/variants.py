@@ -24,7 +24,7 @@ DURATION_S = 0.25
 LONGEST = 300
 """Number of messages of the longest trial with a fixed number. A history of this depth keeps all of them."""
 REPLY_TIMEOUT_S = 10.0
-"""Long, because these tests check whether a message arrives, not when. A delay on a busy machine is no loss."""
+"""Long, because these tests check whether a message arrives, not when. A delay on a busy machine is not a loss."""
 ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
 ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
 Extent = Literal["brief", "pairs", "every"]
@@ -33,7 +33,8 @@ and each level alone (``./check full``)."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Trials that are not measured: a ``leave_out`` in an adapter's ``conformance.toml``. An absent key: any level."""
+    """Trials that are not measured: a ``leave_out`` in an adapter's ``conformance.toml``. A key that is absent means
+    any level."""
 
     because: str
     reproduce: str
@@ -58,7 +59,8 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     def largest(self, who: Candidate) -> int:
         """Return the size of the largest message, in bytes, that this entry does not leave out because of its size.
 
-        It is the transport's maximum if the entry has no limit, or applies to other transports or to one ``echo`` only.
+        The result is the transport's maximum if the entry has no limit, or applies to other transports or to one
+        ``echo`` only.
         """
         if (self.transports and who.transport.name not in self.transports) or self.echo is not None:
             return who.transport.max_bytes
@@ -133,7 +135,7 @@ def _levels(who: Candidate, every: bool) -> list[list[Level]]:
         [always("", processes=2), always("one-process", processes=1)],
         [always("", reliability="reliable"), always("best-effort", reliability="best-effort")],
         [
-            # The usual depth of streams and that of the other patterns are different, so they are two levels.
+            # Streams have another usual depth than the other patterns, so the two usual depths are two levels.
             Level("", {STREAM: {}}),
             Level("depth-1", {ROUND_TRIPS: {"depth": 1}, CALLS: {"depth": 1}}),
             Level("depth-10", {ROUND_TRIPS: {"depth": 10}}),
@@ -234,7 +236,7 @@ def _wise(who: Candidate, factors: Mapping[str, Any]) -> bool:
         or (pattern == CALLS and lossy and several)
         # Some middlewares allocate the whole history in advance.
         or size * (depth or 1) > 256 * MIB
-        # Discovery sends about as many bytes over the network, so the actual transport could not be determined.
+        # Discovery sends about that number of bytes over the network, so the actual transport could not be determined.
         or (size < KIB and ((pattern == STREAM and paced) or (goes_on and factors["processes"] == 1)))
         or why_left_out(who, **factors) is not None
     )

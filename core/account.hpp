@@ -13,7 +13,7 @@ namespace middlemark {
 
 class AccountReader {  // used by the control thread only
  public:
-  /// Returns the current values. Counts::blocked_ns is the time since the first call at which the role measured.
+  /// Returns the current values. Counts::blocked_ns counts from the first call after the role began to measure.
   [[nodiscard]] Account read(const Session& session);
 
  private:

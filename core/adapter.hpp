@@ -181,10 +181,10 @@ concept CountsPublishers = requires(S& subscriber) {
   { subscriber.publishers_found() } -> std::convertible_to<std::size_t>;
 };
 
-/// Optional for subscribers: returns when the kernel received the message that was visited last, in ns of
-/// CLOCK_REALTIME from SO_TIMESTAMPING; 0 if the kernel reported no time. Never returns a time that the adapter measured
-/// itself. Called on the visiting thread, during the visit or before the next take() or wait(), for some or all
-/// messages.
+/// Optional for subscribers: returns the time at which the kernel received the message that was visited last, in ns of
+/// CLOCK_REALTIME from SO_TIMESTAMPING; 0 if the kernel reported no time. Never returns a time that the adapter
+/// measured itself. Called on the visiting thread, during the visit or before the next take() or wait(), for some or
+/// all messages.
 template <class S>
 concept HasArrivalStamp = requires(const S& subscriber) {
   { subscriber.arrived_ns() } noexcept -> std::same_as<std::uint64_t>;

@@ -106,7 +106,7 @@ int print_companions(const WorkerParts& parts) {
     whole.settings = parse_settings(request);
     whole.settings.endpoints = endpoints_of(whole, parts.request_reply);
     const Settings& settings = whole.settings;
-    // Does not call parts.check(), which depends on the pongs that echo. Only the workers' requests name them.
+    // parts.check() is not called: it may depend on which pongs echo, and only the workers' own commands say so.
     refuse_what_is_not_listed(parts.describe(), settings);
     answer["companions"] = json_of(parts.companions ? parts.companions(settings) : std::vector<Companion>{});
   } catch (const std::exception& /*error*/) {

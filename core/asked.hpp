@@ -20,8 +20,8 @@ inline constexpr int exit_failed = 1;
 /// Returns the adapter's description. Throws std::logic_error if it contradicts the adapter's types.
 [[nodiscard]] Description described(const WorkerParts& parts);
 
-/// Returns the task of a configure command that the adapter accepts. Throws ConfigurationError for an invalid command,
-/// and AdapterError that names every setting the adapter does not support.
+/// Parses a configure command and checks that the adapter accepts it. Throws ConfigurationError if the command is
+/// invalid, and an AdapterError that names every setting that the adapter does not support.
 [[nodiscard]] Configuration accepted(const nlohmann::json& command, const Description& about, const WorkerParts& parts);
 
 [[nodiscard]] ErrorEvent error_event(ErrorCode code, const std::string& text, const std::string& advice = {});
@@ -30,7 +30,7 @@ inline constexpr int exit_failed = 1;
 
 // The modes of the executable. Each returns its exit code.
 int print_description(const WorkerParts& parts);
-/// Reads settings as one line from stdin.
+/// Prints the daemons that a trial needs. Reads the trial's settings as one line from stdin.
 int print_companions(const WorkerParts& parts);
 /// For each configure command on stdin, prints one line: the error with which the trial would be refused, or null.
 int print_refusals(const WorkerParts& parts);

@@ -12,8 +12,8 @@ namespace middlemark {
 namespace {
 
 #if defined(__x86_64__)
-/// Returns whether the TSC can be trusted. If the kernel uses the TSC as its clock, the TSC is stable and synchronised
-/// over processors. The flags say that it neither stops nor changes its rate.
+/// Returns whether the TSC can be trusted. If the kernel uses the TSC as its clock, all processors count the same time.
+/// The processor's flags say that the TSC keeps its rate (constant_tsc) and never stops (nonstop_tsc).
 bool kernel_uses_tsc() {
   std::ifstream current("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string name;
@@ -88,7 +88,8 @@ void Clock::measure_cost() {
     gap = now - previous;
     previous = now;
   }
-  // The resolution is the greatest common divisor, because some processors advance the counter in strides.
+  // Some processors advance the counter by more than one tick, so the resolution is the greatest common divisor of the
+  // gaps.
   std::uint64_t stride = 0;
   for (const std::uint64_t gap : gaps) stride = std::gcd(stride, gap);
   std::nth_element(gaps.begin(), gaps.begin() + gaps.size() / 2, gaps.end());

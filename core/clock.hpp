@@ -49,7 +49,8 @@ class Clock {
     return monotonic_ns();
   }
 
-  /// Returns the current ticks without waiting for earlier loads: for the beginning of a poll, which would be delayed.
+  /// Returns the current ticks without waiting for earlier loads, which would delay a poll that begins with this
+  /// reading.
   [[nodiscard]] std::uint64_t early_ticks() const noexcept {
 #if defined(__x86_64__)
     if (counter_) [[likely]] {

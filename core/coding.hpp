@@ -16,13 +16,13 @@
 
 namespace middlemark {
 
-/// Times of serialising the messages of one publisher, or of deserialising those of one subscriber, while the role
-/// measured. The result is the median, because a mean would follow the few messages during which the thread lost its
-/// processor. Keeps 256 to 512 values, evenly spread over all messages (2 KiB). Only the thread that (de)serialises adds
-/// values.
+/// How long serialising the messages of one publisher, or deserialising the messages of one subscriber, took while the
+/// role measured. The result is the median, because a mean would follow the few messages during which the thread lost
+/// its processor. Keeps 256 to 512 values, evenly spread over all messages (2 KiB). Only the thread that (de)serialises
+/// adds values.
 class CodingTimes {
  public:
-  /// The worker's clock, for code that a middleware calls, which gets no clock from a role. Set before the opening.
+  /// The worker's clock, for code that a middleware calls: no role passes a clock to such code. Set before the opening.
   static inline Clock clock;
 
   /// Starts the recording. Any thread may call it.

@@ -55,7 +55,7 @@ std::optional<std::string> Control::receive(std::chrono::milliseconds timeout, i
     const int ready = poll(waiting.data(), waiting.size(), static_cast<int>(std::max<long>(0, remaining.count())));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return std::nullopt;
-    if (waiting[0].revents == 0) return std::nullopt;  // `also`
+    if (waiting[0].revents == 0) return std::nullopt;  // only `also` is readable
     std::array<char, 4096> chunk{};
     const ssize_t got = read(in_, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;

@@ -44,7 +44,7 @@ class Histogram {
   /// without values.
   [[nodiscard]] std::optional<std::uint64_t> quantile(double q) const noexcept {
     if (count_ == 0) return std::nullopt;
-    // Step down before rounding: 0.07 * 100 is 7.000000000000001, which would be rounded up to 8.
+    // Take the next smaller number before rounding up: 0.07 * 100 is 7.000000000000001, which would become 8.
     const double exact_rank = std::ceil(std::nextafter(q * static_cast<double>(count_), 0.0));
     const std::uint64_t rank = exact_rank >= static_cast<double>(count_) ? count_
                                : exact_rank >= 1                         ? static_cast<std::uint64_t>(exact_rank)
@@ -83,7 +83,8 @@ class Histogram {
  private:
   static constexpr std::size_t buckets_per_octave = std::size_t{1} << octave_bits;
 
-  /// Returns the bucket of a value, which depends on its leading octave_bits + 1 bits and the number of further bits.
+  /// Returns the index of a value's bucket. It depends on the value's leading octave_bits + 1 bits and on the number of
+  /// bits after them.
   [[nodiscard]] static constexpr std::size_t index_of(std::uint64_t value) noexcept {
     if (value < exact_below) return static_cast<std::size_t>(value);
     const auto shift = static_cast<unsigned>(63 - std::countl_zero(value)) - octave_bits;

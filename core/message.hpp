@@ -99,7 +99,7 @@ inline void fill_payload(std::span<std::byte> message, const Header& header) noe
   std::memcpy(out + words * 8, &tail, bytes % 8);
 }
 
-/// Returns whether all bytes after the header are those that fill_payload() writes for that header.
+/// Returns whether all bytes after the header are as fill_payload() writes them for that header.
 [[nodiscard]] inline bool payload_intact(std::span<const std::byte> message, const Header& header) noexcept {
   const std::byte* in = message.data() + header_bytes;
   const std::size_t bytes = message.size() - header_bytes;

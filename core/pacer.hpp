@@ -32,7 +32,8 @@ namespace middlemark {
 /// margin by a quarter, and a wake-up in time narrows it by a thousandth, so about one message in 250 is late.
 ///
 /// With `load.sleeps` there is no margin: wait() sleeps until the instant, and the message is as late as the wake-up.
-/// This is for graphs, in which a spin for each of some hundred messages per second would cost more than the rest.
+/// This is for graphs of some hundred messages per second, where spinning before each would cost more than all other
+/// work.
 ///
 /// A spin ends at the instant or at a stop request. Under a real-time priority, RLIMIT_RTTIME must be longer than the
 /// trial, because that limit counts all time without a sleep.
@@ -58,7 +59,8 @@ class Pacer {
     sleep_cost_ns_ = 0;
   }
 
-  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max this is now.
+  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max this is the
+  /// present.
   [[nodiscard]] std::uint64_t next() noexcept {
     return schedule_.next(schedule_.kind() == LoadKind::max ? clock_.ticks() : returned_);
   }
@@ -78,7 +80,7 @@ class Pacer {
       if (stop.requested()) [[unlikely]]
         return false;
       const std::uint64_t before = std::exchange(now, clock_.ticks());
-      // If two readings are further apart, the thread lost its processor in between and was not spinning.
+      // Two readings further apart than this mean that the thread lost its processor in between and was not spinning.
       if (now - before < preempted_) [[likely]]
         spinning_ticks_ += now - before;
     }
@@ -135,7 +137,7 @@ class Pacer {
     if (!slept || end <= instant) {
       // Narrow the margin also without a sleep: otherwise a margin too wide for any sleep would never shrink.
       margin_ = std::max(margin_ - margin_ / 1024, narrowest_);
-    } else if (end - instant < widest_) {  // a later wake-up lost its processor to other threads: no margin helps
+    } else if (end - instant < widest_) {  // if later, others had the processor: no margin helps
       margin_ = std::min(margin_ + margin_ / 4, widest_);
     }
     return !stop.requested();

@@ -98,7 +98,7 @@ struct Arrival {
 };
 static_assert(sizeof(Arrival) == 24 && offsetof(Arrival, stamp) == 0 && offsetof(Arrival, received_ns) == 8 && offsetof(Arrival, one_way_ns) == 16);
 
-/// One bucket of a histogram that is not empty, in ascending order: the values v with lower_ns <= v < upper_ns.
+/// A bucket that is not empty: `count` values v with lower_ns <= v < upper_ns. Buckets are in ascending order.
 struct Bucket {
   static constexpr std::string_view npy_descr =
       "[('lower_ns', '<u8'), ('upper_ns', '<u8'), ('count', '<u8')]";

@@ -32,7 +32,7 @@ std::string Session::protected_by() const {
   if (level == Security::none) return {};
   std::string by = protection();
   if (by.empty())
-    throw AdapterError(fmt::format("security {} was requested, and the adapter does not report any", word(level)));
+    throw AdapterError(fmt::format("security {} was requested, but the adapter reports no algorithm", word(level)));
   return by;
 }
 

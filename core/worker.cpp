@@ -122,8 +122,8 @@ class ControlledWorker {
     return 0;
   }
 
-  /// Waits until every role has found its peers, and until the late joiners have received the history or nothing of it
-  /// arrives any more. Then reports ready.
+  /// Waits until every role has found its peers, and until the late joiners have received the whole history or no more
+  /// of it arrives. Then reports ready.
   int match(double timeout_s, const Placement& placement) {
     const std::uint64_t begin = monotonic_ns();
     const auto timeout = static_cast<std::uint64_t>(timeout_s * 1e9);
@@ -223,7 +223,8 @@ class ControlledWorker {
     return std::chrono::milliseconds(due > now ? (due - now) / 1'000'000 + 1 : 0);
   }
 
-  /// Ends the process if a role still runs `patience_s` after the stop; its thread cannot be joined. Otherwise sleeps.
+  /// Ends the process if a role still runs `patience_s` after the stop, because the role's thread cannot be joined.
+  /// Otherwise sleeps for a moment.
   void abandon_if_stuck(std::uint64_t stopped, std::uint64_t patience_s) {
     if (monotonic_ns() > stopped + patience_s * 1'000'000'000) {
       const std::uint64_t before = received(*session_);

@@ -125,7 +125,6 @@ class CycloneDds {
     return settings;
   }
 
-  /// Returns a topic that the participant owns and deletes.
   [[nodiscard]] dds_entity_t make_topic(const Topic& topic) const {
     const cyclonedds::OctetsType octets(static_cast<std::uint32_t>(topic.message_bytes));
     const auto& type = topic.varies                        ? cyclonedds::sequence_type

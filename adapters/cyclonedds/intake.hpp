@@ -24,11 +24,11 @@ enum class Access {
   typed,     ///< dds_take() into structs that idlc generated: Cyclone DDS deserialises
   copied,    ///< dds_take() into the adapter's memory: Cyclone DDS deserialises octets with one memcpy
   varying,   ///< like `copied`, but each message is a sequence of its own length
-  in_place,  ///< dds_takecdr(): a reference to the chunk in shared memory, ROS 2's rmw takes loaned messages in this way
+  in_place,  ///< dds_takecdr(): a reference to the chunk in shared memory, as ROS 2's rmw takes it
 };
 
-/// Takes messages from a reader. Does not use dds_take() with null pointers (Cyclone DDS's "reader loan"): it also
-/// copies, and clears the memory when the memory is returned.
+/// Takes messages from a reader. Does not use dds_take() with null pointers (Cyclone DDS's "reader loan"): that call
+/// also copies, and it clears the memory when the memory is returned.
 class Intake {
  public:
   Intake(MessageType type, std::size_t bytes, Access access)

@@ -7,7 +7,6 @@
 
 namespace middlemark::dbus {
 
-/// The name that a server owns on the bus.
 [[nodiscard]] inline std::string bus_name_of(const Topic& service) { return "middlemark." + service.name; }
 [[nodiscard]] inline std::string server_note(const Topic& service) { return service.name + ".server"; }
 

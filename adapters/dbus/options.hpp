@@ -23,12 +23,13 @@ struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
   const NativeSetting limit{.least = 1, .most = most_bytes, .transports = {"bus"}, .type = NativeType::bytes};
   std::optional<std::int64_t> max_incoming = key<std::int64_t>(
-      "max_incoming", saying("`max_incoming_bytes`: bytes of one sender in the daemon, which then stops reading "
-                             "from it until some have been passed on",
+      "max_incoming", saying("`max_incoming_bytes`: bytes of one sender that the daemon holds; at this limit the "
+                             "daemon stops reading from the sender until it has passed some on",
                              limit));
   std::optional<std::int64_t> max_outgoing = key<std::int64_t>(
       "max_outgoing",
-      saying("`max_outgoing_bytes`: bytes in the daemon for one receiver, for which it then drops further messages",
+      saying("`max_outgoing_bytes`: bytes that the daemon holds for one receiver; at this limit the daemon drops "
+             "further messages to the receiver",
              limit));
 };
 

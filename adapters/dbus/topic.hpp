@@ -22,7 +22,7 @@ class Publisher : public Sender, public End {
 
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(write_timeout_);
-    // If an earlier message missed its deadline, its rest is written first.
+    // If an earlier message missed its deadline, the rest of that message is written first.
     for (Connection& connection : connections_) {
       if (!connection.written(waits_ ? deadline : kit::Deadline({}))) return late_or_dropped(connection);
     }

@@ -92,8 +92,8 @@ struct Options : Native {
   [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
 
  private:
-  /// Returns a port for the trial, derived from its name, so that no other eCAL program on this host takes part. The
-  /// port is outside the range that the kernel uses for outgoing connections.
+  /// Returns a port derived from the trial's scope, so that no other eCAL program on this host takes part. The port is
+  /// outside the range that the kernel uses for outgoing connections.
   [[nodiscard]] static unsigned port_of(const std::string& scope) {
     std::uint32_t hash = 2'166'136'261U;
     for (const char letter : scope) hash = (hash ^ static_cast<unsigned char>(letter)) * 16'777'619U;

@@ -155,8 +155,8 @@ class BytesType final : public dds::TopicDataType {
   bool getKey(void* /*sample*/, renamed::InstanceHandle_t* /*key*/, bool /*md5*/) override { return false; }
   bool is_plain() const override { return plain(); }
 
-  // Not marked `override`, because the base class has these overloads with a representation only from version 2.12 with
-  // Fast CDR 2 on. There they are called.
+  // Not marked `override`: the base class has these overloads with a representation only from version 2.12 on with Fast
+  // CDR 2, and calls them there.
   virtual bool serialize(void* sample, Payload* payload, Representation /*as*/) { return encode(sample, *payload); }
   virtual std::function<std::uint32_t()> getSerializedSizeProvider(void* sample, Representation /*as*/) {
     return getSerializedSizeProvider(sample);

@@ -215,7 +215,7 @@ struct Options : Native {
   }
 
   /// Limits a keep-all history, which would otherwise fill the machine's memory: all writers of a topic together hold
-  /// as many messages as fit into 256 MiB, and all its readers together hold as many.
+  /// as many messages as fit into 256 MiB, and so do all readers of the topic together.
   void size_histories() {
     constexpr std::uint64_t default_samples = 5000;
     const std::uint64_t writers = publishers;
@@ -238,8 +238,8 @@ struct Options : Native {
                text(held),
            "lower allocated_samples, or choose a deeper history");
     // With data-sharing a reader acknowledges a message when it takes the message, before the message is visited. So
-    // the writer needs spare samples: while the messages of one read are visited, it must be able to write as many
-    // others.
+    // the writer needs spare samples: while the messages of one read are visited, it must be able to write that number
+    // of further messages.
     if (shared) {
       samples_per_read =
           static_cast<std::int32_t>(std::clamp<std::uint64_t>(32ULL * mib / sample, 1, most_samples_per_read));

@@ -110,7 +110,7 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
   wire.builtin.discovery_config.initial_announcements.count = std::max(100U, 10 * settings.workers);
 }
 
-/// Replaces the security settings of the user's profile by those of the trial, because security is a factor.
+/// Replaces the security settings of the user's profile by the trial's settings, because security is a factor.
 inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
   auto& all = qos.properties().properties();
   std::erase_if(all, [](const auto& property) { return property.name().starts_with(dds_security::prefix); });

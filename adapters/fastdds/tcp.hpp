@@ -73,7 +73,6 @@ class TcpPlace {
     std::string address;
     std::uint16_t port;
   };
-  /// Returns the processes after this one.
   [[nodiscard]] std::vector<Peer> later() const {
     std::vector<Peer> peers;
     for (std::size_t place = place_ + 1; place < ports_.size(); ++place) {

@@ -38,7 +38,8 @@ class Chunk {
   Chunk(std::size_t bytes, std::uint32_t alignment)
       : bytes_(static_cast<std::uint32_t>(bytes)), alignment_(alignment) {}
 
-  /// Returns the chunk on loan, or a new one from `lend`; empty if `lend` has none; then `failure` contains the reason.
+  /// Returns the chunk on loan, or a new one from `lend`. If `lend` has no chunk, stores the reason in `failure` and
+  /// returns an empty span.
   template <class Lend>
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes, LastFailure& failure, const Lend& lend) noexcept {
     if (lent_ == nullptr) {
@@ -73,7 +74,7 @@ class Chunk {
 };
 
 /// iceoryx's own publisher port and server port, extended by access to the queues of the connected subscribers or
-/// clients. iceoryx itself only reports if there are any.
+/// clients. iceoryx itself reports only whether there are any.
 struct PublisherPort : iox::popo::PublisherPortUser {
   explicit PublisherPort(MemberType_t* data) noexcept : PublisherPortUser(data), sender(data->m_chunkSenderData) {}
   const decltype(MemberType_t::m_chunkSenderData)& sender;

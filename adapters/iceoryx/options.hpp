@@ -96,7 +96,8 @@ struct Options : Native {
     if (!calls) note_queues(settings.reliability == Reliability::reliable);
   }
 
-  /// Returns the number of messages, of all publishers of the topic, that the trial requests a subscriber to queue.
+  /// Returns how many messages, from all publishers of the topic together, the trial wants a subscriber's queue to
+  /// hold.
   [[nodiscard]] std::uint64_t requested(const Topic& topic) const {
     return topic.capacity().value_or(queue.value_or(iox::MAX_SUBSCRIBER_QUEUE_CAPACITY));
   }

@@ -73,8 +73,8 @@ class Subscriber : kit::Pinned {
           static_cast<Subscriber*>(self)->deliver(*message);
         },
         this);
-    // lcm_get_fileno() makes LCM send itself a test message. keep_to_interface() is called after that, because the test
-    // message needs the route that exists.
+    // lcm_get_fileno() makes LCM send itself a test message, which needs a route to the group. So keep_to_interface()
+    // is called only afterwards.
     descriptor_ = subscription != nullptr ? lcm_get_fileno(lcm_.get()) : -1;
     if (descriptor_ < 0) {
       throw AdapterError("lcm: " + topic.name + ": LCM did not receive its own test message on " + group.text(),

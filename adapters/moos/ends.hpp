@@ -41,7 +41,7 @@ class Connection : kit::Pinned, protected ::MOOS::MOOSAsyncCommClient {
   }
 
   /// Ends the client's threads. Derived classes call it in their destructors, because the threads use their members.
-  /// The reading thread checks for the end when it has received something, otherwise once a second. So this sends the
+  /// The reading thread checks for the end only when it has received something, or once a second. So close() sends the
   /// database a request, whose answer wakes the thread.
   void close() noexcept {
     ReadingThread_.RequestQuit();
@@ -87,7 +87,7 @@ class Publisher : public Connection {
       if (best_effort_) return Published::ok;
       if (!kit::wait_until(has_space, write_timeout_)) return Published::timed_out;
     }
-    message_.m_dfTime = MOOSTime();  // Notify() also sets it
+    message_.m_dfTime = MOOSTime();  // as Notify() does; Post() does not
     if (Post(message_)) return Published::ok;
     failure_.note("Post", 0);
     return Published::failed;

@@ -71,14 +71,14 @@ struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
 
   const BrokerAddress broker = BrokerAddress::of_the_trial();
-  std::string protected_by{};  ///< the TLS algorithms of the client that connected last; empty: no protection
+  std::string protected_by{};  ///< TLS algorithms of the last client that connected; empty without protection
 };
 
 /// Writes the broker's configuration, and returns the command that starts the broker.
 [[nodiscard]] inline Companion broker(const Settings& settings) {
   const Options options(settings);
-  // Chooses the port here, because mosquitto does not report which port it got for port 0. If another process takes the
-  // port first, mosquitto prints an error and ends.
+  // The port is chosen here, because mosquitto does not report which port it got for port 0. If another process takes
+  // the port first, mosquitto prints an error and ends.
   const BrokerAddress address =
       settings.transport != "unix"
           ? BrokerAddress{kit::ipv4_text(settings.interface), kit::free_port(settings.interface, SOCK_STREAM)}

@@ -126,8 +126,8 @@ class Connection : kit::Pinned {
     check(mosquitto_tls_opts_set(client_, verify, "tlsv1.3", nullptr), "mosquitto_tls_opts_set()");
   }
 
-  /// Checks that this client may publish and subscribe, by sending a message to itself. The acknowledgements prove
-  /// nothing: the broker also acknowledges subscriptions and messages of clients without permission.
+  /// Checks that this client may publish and subscribe, by sending a message to itself. Acknowledgements would not
+  /// prove the permission: the broker also acknowledges subscriptions and messages of clients without permission.
   void greet() {
     const std::string topic = name_ + "/greeting";
     mosquitto_message_callback_set(client_, [](mosquitto*, void* self, const mosquitto_message*) {
@@ -182,9 +182,9 @@ class Publisher : public kit::OwnBuffer, public Connection {
       note("mosquitto_publish", code);
       return Published::failed;
     }
-    // A message of which a part was sent cannot be cancelled: after the timeout it is reported as timed out, but it
-    // still arrives whole. With QoS 2 the broker forwards a message only after the publisher has answered the broker's
-    // receipt. Only this thread reads the receipt, so publish() waits for it.
+    // A message that was sent in part cannot be cancelled: after the timeout publish() reports timed_out, but the
+    // message still arrives whole. With QoS 2 the broker forwards a message only after the publisher has answered the
+    // broker's receipt. Only this thread reads the receipt, so publish() waits for it.
     const auto finished = [this]() noexcept { return !mosquitto_want_write(client_) && (qos_ < 2 || in_flight_ == 0); };
     return finished() || drive(finished, write_timeout_) ? Published::ok : Published::timed_out;
   }

@@ -24,7 +24,8 @@ struct Native : kit::NativeKeys {
            .most = 65'535});
   std::optional<std::uint64_t> max_queued =
       key<std::uint64_t>("max_queued", {.help = "messages that the broker queues for each subscriber: "
-                                                "`max_queued_messages`; 0: only bounded by 1 GiB for all",
+                                                "`max_queued_messages`; 0: no limit except "
+                                                "1 GiB for all subscribers' queues",
                                         .most = 1'000'000'000,
                                         .otherwise = "the depth, for each publisher"});
   bool nodelay =

@@ -30,13 +30,13 @@ inline constexpr bool has_tls = true;
   const int length = read == nullptr ? -1
                                      : X509_NAME_get_text_by_NID(X509_get_subject_name(read), NID_commonName,
                                                                  name.data(), static_cast<int>(name.size()));
-  if (length <= 0) throw AdapterError("mqtt: " + path + ": cannot be read, or is no certificate with a common name");
+  if (length <= 0) throw AdapterError("mqtt: " + path + ": cannot be read, or is not a certificate with a common name");
   name.resize(static_cast<std::size_t>(length));
   return name;
 }
 
-/// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it". Empty if the
-/// broker's certificate was not verified.
+/// Returns the algorithms in use, such as "TLSv1.3: TLS_AES_256_GCM_SHA384, x25519, to the broker and from it". Empty
+/// if the broker's certificate was not verified.
 [[nodiscard]] inline std::string algorithms_of(mosquitto* client) {
   auto* const ssl = static_cast<SSL*>(mosquitto_ssl_get(client));
   if (ssl == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return {};

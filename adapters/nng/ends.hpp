@@ -145,7 +145,7 @@ class Receiver : public End {
     receiving_.wait();
     const int code = receiving_.result();
     if (code == 0) return receiving_.message();
-    // NNG_ESTATE is no failure: a client polled while it had no request in flight.
+    // NNG_ESTATE is not a failure: a client polled while it had no request in flight.
     if (code != NNG_ETIMEDOUT && code != NNG_ESTATE) failure_.note("nng_recv_aio", code);
     return nullptr;
   }

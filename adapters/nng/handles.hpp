@@ -117,7 +117,6 @@ class Operation : kit::Pinned {
   }
   void wait() noexcept { nng_aio_wait(aio_); }
   [[nodiscard]] int result() noexcept { return nng_aio_result(aio_); }
-  /// Returns the message of a receive that succeeded.
   [[nodiscard]] Message message() noexcept {
     Message received(nng_aio_get_msg(aio_));
     nng_aio_set_msg(aio_, nullptr);

@@ -76,7 +76,7 @@ class Publisher : public kit::OwnBuffer {
  private:
   struct Destination {
     std::unique_ptr<Queue> queue;
-    bool suffers;  // false: receives every message intact
+    bool suffers;  // false: faults do not apply to messages for this subscriber
   };
 
   Published deliver_to_all() noexcept {

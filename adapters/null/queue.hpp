@@ -1,4 +1,5 @@
-// The queue from one publisher to one subscriber, in shared memory. The two may be in one process or in two.
+// The queue from one publisher to one subscriber, in shared memory. Publisher and subscriber may be in one process or
+// in two.
 #pragma once
 
 #include <atomic>

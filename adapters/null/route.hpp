@@ -23,7 +23,7 @@ namespace middlemark::null {
 /// A topic and what the script needs to know about its endpoints.
 struct Route {
   Topic topic;
-  std::string role;                  ///< the role that publishes, as `at` names it
+  std::string role;                  ///< the role that publishes, in the words of the setting `at`
   std::vector<unsigned> publishers;  ///< for a stream: the index of each publisher among all publishers of the trial
   std::vector<unsigned> subscribers;
   std::uint64_t slots = 1;

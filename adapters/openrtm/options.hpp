@@ -76,7 +76,7 @@ struct Options : Native {
     port["publisher.push_policy"] = push_policy;
     port["shem_default_size"] = std::to_string(segment_kib(topic)) + 'k';
     // Each connector of a publisher has its own buffer, which only `new` uses. The message that is being sent keeps its
-    // slot in that buffer, hence the + 1. All connectors of a subscriber share one buffer.
+    // slot in that buffer, so the buffer has one slot more. All connectors of a subscriber share one buffer.
     port["outport.buffer.length"] = std::to_string(topic.depth.value_or(kept(topic)) + 1);
     port["outport.buffer.write.full_policy"] = "do_nothing";
     port["inport.buffer.length"] = std::to_string(topic.capacity().value_or(kept(topic)));

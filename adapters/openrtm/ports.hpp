@@ -91,7 +91,7 @@ class Publisher : kit::Pinned {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// Called when write() did not reach all subscribers. Writes again to those whose buffers were full.
+  /// Called when write() did not reach all subscribers. Writes again to the subscribers whose buffers were full.
   [[nodiscard]] Published write_again() {
     if (output_.port.connectors().size() != unwritten_.size()) return failed(RTC::DataPortStatus::CONNECTION_LOST);
     for (std::size_t i = 0; i < unwritten_.size(); ++i) {
@@ -184,7 +184,8 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
                                             read_ = false;
                                           });
   }
-  /// Repeats read(), which waits at most inport.buffer.read.timeout (see Options::connector()).
+  /// Waits by repeated calls of read(), each of which waits at most inport.buffer.read.timeout (see
+  /// Options::connector()).
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     const kit::Deadline deadline(timeout);
     while (!read_ && !read() && !deadline.passed()) {

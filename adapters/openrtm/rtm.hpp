@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <rtm/idl/BasicDataTypeSkel.h>  // before what uses its operators
+#include <rtm/idl/BasicDataTypeSkel.h>  // before the headers that use its operators
 
 #include <rtm/Manager.h>
 #include <rtm/CORBA_RTCUtil.h>

@@ -43,7 +43,8 @@ inline void start_without_rmw(char** argv) {
   std::exit(1);
 }
 
-/// True for --describe, which may load every RMW to find the middleware under each. A worker that measures loads only one.
+/// True for --describe, which may load every RMW to find the middleware under each. A worker that measures loads one
+/// RMW only.
 inline bool measures_nothing = false;
 
 /// Returns the user's default RMW, which RMW_IMPLEMENTATION named when the worker started; empty if it was not set.

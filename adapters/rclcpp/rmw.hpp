@@ -21,8 +21,8 @@ inline constexpr const char* intraprocess_name = "intraprocess";
 /// A pattern that matches no segment. Under `intraprocess` the RMW may map segments too, but they carry no messages.
 inline constexpr const char* no_segment = "/";
 
-/// Returns rclcpp's version from its header, which has it since Humble; before that `of_library`, the version in the
-/// library's file name, if there is any.
+/// Returns rclcpp's version from its header, which contains the version since Humble. For older releases returns
+/// `of_library`, the version in the library's file name, which may be empty.
 [[nodiscard]] inline std::string version([[maybe_unused]] const std::string& of_library) {
 #ifdef RCLCPP_VERSION_STR
   return RCLCPP_VERSION_STR;
@@ -47,8 +47,8 @@ inline constexpr const char* no_segment = "/";
 
 [[nodiscard]] inline bool over_fastdds(const std::string& rmw) { return rmw.find("fastrtps") != rmw.npos; }
 
-/// Returns how a publish() counts that the RMW refused: for a reliable publisher over Fast DDS as timed out, because Fast DDS
-/// has waited 100 ms for room in its history; the RMW itself reports only a failure.
+/// Returns how a publish() that the RMW refused is counted. A reliable publisher over Fast DDS has timed out, because
+/// Fast DDS has waited 100 ms for room in its history; the RMW itself reports only a failure.
 [[nodiscard]] inline Published refused(const Settings& settings) {
   const bool waited = over_fastdds(settings.transport) && settings.reliability == Reliability::reliable;
   return waited ? Published::timed_out : Published::failed;
@@ -78,8 +78,8 @@ inline constexpr const char* no_segment = "/";
   return transport;
 }
 
-/// Returns the protection of a trial. ROS 2 does not report it, so this text names what an RMW over DDS applies under the
-/// strategy Enforce. If it cannot apply all of that, it refuses to start.
+/// Returns the protection of a trial. ROS 2 does not report it, so this text names what an RMW over DDS applies under
+/// the strategy Enforce. An RMW that cannot apply all of that refuses to start.
 [[nodiscard]] inline std::string protected_by(const std::string& words) {
   return "SROS2, strategy Enforce, " + words + ": DDS Security (PKI-DH, Access-Permissions, AES-GCM-GMAC)";
 }

@@ -36,7 +36,7 @@ class Ros1 {
     Transport shared = network(ros1::intraprocess, "process-memory");
     shared.processes = {1};
     shared.services = false;               // roscpp's services use TCP
-    shared.types = {MessageType::octets};  // nothing is serialized there
+    shared.types = {MessageType::octets};  // messages are not serialized within a process
     shared.loan = {true};
     shared.hands_over = {true};
     Transport nodelet = shared;
@@ -89,7 +89,8 @@ class Ros1 {
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
 
  private:
-  /// Returns the handle for a publisher or subscriber: the node's, or under `nodelet` that of a new nodelet called `name`.
+  /// Returns the handle for a publisher or subscriber: the node's handle, or under `nodelet` the handle of a new
+  /// nodelet called `name`.
   ros::NodeHandle& handle(const std::string& name) {
     return nodelets_ ? nodelets_->load(ros1::global(name)) : node_.handle();
   }

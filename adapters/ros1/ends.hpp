@@ -125,7 +125,7 @@ class WaitableQueue : public ros::CallbackQueue {
 /// (listen).
 class Inbox : public kit::Attempts {
  public:
-  /// Starts the spinner's thread already now, from the main thread: a thread that a role starts inherits the role's
+  /// Starts the spinner's thread from the main thread, because a thread that a role starts inherits the role's
   /// processor and name.
   Inbox(Reception reception, bool spins) : listens_(reception == Reception::listen) {
     if (!listens_ || !spins) return;

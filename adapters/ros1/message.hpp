@@ -59,11 +59,10 @@ class MessagePool {
     in_hand_ = ring_.begin();
   }
 
-  /// The message to write in.
   [[nodiscard]] const BytesPtr& in_hand() const noexcept { return *in_hand_; }
 
-  /// Finds the next message to write in, which in_hand() returns after handed_over(). If no message is free, waits; returns
-  /// false after `timeout`.
+  /// Finds the next message to write in, which in_hand() returns after handed_over(). Waits if no message is free, and
+  /// returns false after `timeout`.
   [[nodiscard]] bool find_next(std::chrono::nanoseconds timeout) {
     if (!next_is_free() && ring_.size() < most_) add(std::next(in_hand_));
     return kit::wait_until([this] { return next_is_free(); }, timeout);

@@ -58,7 +58,7 @@ struct Options : Native {
       }
       if (settings.pattern == Pattern::request_reply) return;
     }
-    std::size_t queues = 0;  // counts a subscriber's queue once for each publisher, because it has room for all of them
+    std::size_t queues = 0;  // a subscriber has one queue for all publishers, which counts once for each
     for (const Topic& topic : settings.endpoints) queues += std::size_t{topic.publishers} * (1 + topic.subscribers);
     affordable_ =
         std::max(kit::physical_memory() / 4 / std::max<std::size_t>(queues, 1) / queued_bytes_, least_messages);
@@ -91,8 +91,8 @@ struct Options : Native {
     return static_cast<std::uint32_t>((topic.depth ? depth(topic) : keep_all_queue()) * topic.publishers);
   }
 
-  /// Returns how many bytes the publishers of a process may have published that roscpp has not sent; above that publish()
-  /// waits. With a depth this bound matters only while roscpp's thread does not run: then messages wait outside the queue.
+  /// Returns how many published bytes of a process roscpp may hold unsent; above that publish() waits. With a depth
+  /// this bound matters only while roscpp's thread does not run: then messages wait outside the queue.
   [[nodiscard]] std::size_t bytes_in_flight(const Topic& topic) const {
     return topic.depth ? depth(topic) * (topic.message_bytes + overhead_bytes) + keep_all_bytes : kept_ * queued_bytes_;
   }

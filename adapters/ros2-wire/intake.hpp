@@ -1,5 +1,5 @@
-// Receives samples that contain a sequence of bytes. dds_take() copies the bytes into memory of the adapter; a ROS 2 node
-// would have a std::vector.
+// Receives samples that contain a sequence of bytes. dds_take() copies the bytes into memory of the adapter. A ROS 2
+// node would copy them into a std::vector.
 #pragma once
 
 #include <dds/dds.h>

@@ -98,16 +98,17 @@ class SharedMemory {
   }
 
   static constexpr std::size_t most_bytes = std::size_t{1} << 29;  // of all rings of a trial
-  // With two slots or more the publisher reads the subscribers' cursors, which costs a transfer between processors, only
-  // once per ring.
+  // With two slots or more the publisher reads the subscribers' cursors only once per ring. Each reading costs a
+  // transfer between processors.
   static constexpr shm::RingLayout::Roomy ping_pong_room{.bytes = std::size_t{8} << 10, .least = 2};
-  // At 64 B, a ring that fits the nearest cache (24 KiB of 32) is 1.6 to 11 times as fast as a larger one. With four slots
-  // instead of two the publisher can write one while another is read: 2.5 times as fast at 64 KiB.
+  // Messages of 64 B: a ring of 16 KiB, which fits a first-level cache of 32 KiB, is about six times as fast as a ring of
+  // 32 KiB or more. Messages of 64 KiB: four slots are 2.5 times as fast as two, because the publisher can write one slot
+  // while another is read.
   static constexpr shm::RingLayout::Roomy polled_room{.bytes = std::size_t{16} << 10, .least = 4};
-  // A sleeping subscriber is woken once per ring instead of once per message: at 1 KiB 17 times as fast as with 16 slots, at
-  // 64 KiB twice as fast.
+  // A sleeping subscriber is woken once per ring instead of once per message. That is 17 times as fast as a ring of 16 slots
+  // with messages of 1 KiB, and twice as fast with messages of 64 KiB.
   static constexpr shm::RingLayout::Roomy slept_on_room{.bytes = std::size_t{1280} << 10, .least = 8};
-  static constexpr std::size_t keep_all_depth = 63;  // 64 slots: the publisher writes in one
+  static constexpr std::size_t keep_all_depth = 63;  // 64 slots, one of which is being written
   // A reliable publisher waits, so a small ring loses nothing, and a large one would not fit the caches.
   static constexpr std::size_t keep_all_waiting_depth = 7;
 

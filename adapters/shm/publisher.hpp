@@ -72,8 +72,9 @@ class Publisher : kit::Pinned {
   }
 
  private:
-  // The processor's store queue limits a flood of small messages: stores wait in it for cache lines of the other processor.
-  // Every store takes an entry, also a saved register or a return address. So publish() usually calls no function.
+  // The processor's store queue limits a flood of small messages: in it, stores wait for cache lines of the other
+  // processor. Every store takes an entry, even that of a saved register or a return address. So publish() usually
+  // calls no function.
 
   /// Copies a small message in pieces of the size in which the role has just written it (see TwoWords), because a larger load
   /// would wait until all its bytes are in the cache.

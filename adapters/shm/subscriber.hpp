@@ -19,7 +19,7 @@ namespace middlemark::shm {
 class Subscriber : kit::Pinned {
  public:
   static constexpr std::uint64_t most_per_take =
-      64;  ///< per publisher, so that a fast publisher does not delay the others
+      64;  ///< per publisher, so that a fast publisher does not delay other publishers
 
   Subscriber(const Settings& settings, const Topic& topic, const RingLayout& layout,
              const std::vector<std::string>& rings, const std::string& doorbell_name, unsigned index)

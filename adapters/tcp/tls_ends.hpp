@@ -240,7 +240,7 @@ class Subscriber {
     kit::Flow flow;
     std::size_t prefix;
     kit::Memory memory;
-    std::size_t due;  // bytes to fill: the whole message, or, if sizes vary, first the prefix and then the message too
+    std::size_t due;  // bytes to read: the whole message; if sizes vary, first the prefix, then also the message
     Channel* channel = nullptr;
     std::size_t filled = 0;  // bytes of the message being read
     bool gone = false;

@@ -22,8 +22,9 @@
 
 namespace middlemark::udp {
 
-/// Returns how much of the receive buffer a queued datagram of `bytes` takes, measured on loopback. On Linux 6.18 a datagram
-/// takes 832 bytes more than its size, on kernels that store it in one piece up to twice its size.
+/// Returns how much of the receive buffer a queued datagram of `bytes` takes, measured on loopback. On Linux 6.18 this
+/// is 832 bytes more than the datagram's size. On kernels that store a datagram in one piece it is up to twice the
+/// size.
 [[nodiscard]] inline std::size_t datagram_cost(std::size_t bytes) {
   const std::size_t at_worst = bytes * 2 + 4096;
   const kit::Descriptor receiver(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -107,7 +107,7 @@ class Reassembly {
   /// Calls recvmmsg() once and returns its result. Then ask complete().
   int receive(int fd, int flags) noexcept {
     const std::size_t first = next_;
-    // Does not read beyond the current message. If sizes vary, its first fragment tells how many fragments it has.
+    // Does not read beyond the current message. If sizes vary, the first fragment determines the number of fragments.
     const std::size_t expected = varies_ && first == 0 ? 1 : cut_.fragments;
     const auto room = static_cast<unsigned>(std::min(expected - first, most_at_once));
     const int count = recvmmsg(fd, &datagrams_[first], room, flags, nullptr);

@@ -97,7 +97,7 @@ class Subscriber {
     return complete_;
   }
 
-  /// Returns when the message that was visited last arrived, see HasArrivalStamp.
+  /// Returns the arrival time of the message that was visited last, see HasArrivalStamp.
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
  private:
@@ -107,8 +107,8 @@ class Subscriber {
     std::unique_ptr<Reassembly> fragments;  // null: each datagram is a message
   };
 
-  /// Receives with one system call. Sets complete_ to whether a message is complete. Returns a negative number if nothing was
-  /// received.
+  /// Receives with one system call, and sets complete_ to true if a message is now complete. Returns a negative number
+  /// if nothing was received.
   ssize_t receive(Source& source, int flags) noexcept {
     if (source.fragments) {
       const int count = source.fragments->receive(source.socket.get(), flags);

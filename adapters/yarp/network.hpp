@@ -26,8 +26,8 @@ void add_owned_unix_stream(const char* owner);
 
 namespace middlemark::yarp {
 
-/// Returns the path of yarpserver: that of the wheel, or of the installed YARP whose library is loaded. Throws AdapterError if
-/// there is none.
+/// Returns the path of yarpserver: the wheel's, or that of the installed YARP whose library is loaded. Throws
+/// AdapterError if there is none.
 [[nodiscard]] inline std::string name_server_program() {
 #ifdef MIDDLEMARK_YARP_WHEEL
   return MIDDLEMARK_YARP_WHEEL "/yarpserver";

@@ -59,7 +59,8 @@ void pong(const std::string& stem, std::size_t bytes) {
 void ping(const std::string& stem, std::size_t bytes, std::size_t round_trips) {
   const Ends ends(stem + "_ping", stem + "_pong");
   std::vector<char> message(bytes, 'x');
-  // A PUB does not report when subscriptions have arrived. So this sends until a reply arrives, then takes the other replies.
+  // A PUB does not report when subscriptions have arrived. So the ping sends until a reply arrives, then takes the
+  // other replies.
   set(ends.subscriber, ZMQ_RCVTIMEO, 20);
   do {
     send(ends, message);

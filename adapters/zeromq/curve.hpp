@@ -56,8 +56,9 @@ class Curve : kit::Pinned {
     socket.set(ZMQ_CURVE_SECRETKEY, secret_, "ZMQ_CURVE_SECRETKEY");
     socket.set(ZMQ_ZAP_DOMAIN, std::string("middlemark"), "ZMQ_ZAP_DOMAIN");
   }
-  /// Makes a CURVE client of a socket; call before connecting. The socket refuses a server without the key of the identity
-  /// `server`. If `server` is no identity of a trial, the key of the first party is expected, which that server does not have.
+  /// Makes a CURVE client of a socket; call before connecting. The socket refuses a server without the key of the
+  /// identity `server`. If `server` is not an identity of a trial, the socket expects the first party's key, which that
+  /// server does not have.
   void call(Socket& socket, const std::string& server) const {
     const std::string party = std::ranges::count(parties, server) != 0 ? server : parties.front();
     socket.set(ZMQ_CURVE_SERVERKEY, credentials_.read(party, public_key), "ZMQ_CURVE_SERVERKEY");

@@ -77,8 +77,8 @@ class Socket : kit::Pinned {
     return sent >= 0;
   }
 
-  /// Processes the commands of other threads to this socket, such as how many messages were taken from its queues. zmq_send()
-  /// does so only about once per millisecond.
+  /// Processes the commands of other threads to this socket, such as how many messages were taken from its queues.
+  /// zmq_send() processes these commands only about once per millisecond.
   void catch_up() noexcept {
     int events = 0;
     std::size_t length = sizeof events;

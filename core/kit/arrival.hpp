@@ -1,4 +1,4 @@
-// Returns when the kernel received a message of a socket: software SO_TIMESTAMPING, if it was enabled.
+// Receives from a socket and reports the time at which the kernel received the packet (software SO_TIMESTAMPING).
 #pragma once
 
 #include <sys/socket.h>
@@ -19,7 +19,7 @@
 namespace middlemark::kit {
 
 inline constexpr const char* timestamping_help =
-    "the kernel stamps what it receives, so that the breakdown separates transport from wake-up";
+    "the kernel stamps received packets, so that the breakdown separates transport from wake-up";
 
 /// Makes the kernel stamp each packet for this socket when the network stack receives it. Packets that arrive within a
 /// moment of this call may have no stamp. Stamping makes every packet and every receive slower (see the README of udp),

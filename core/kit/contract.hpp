@@ -87,7 +87,7 @@ consteval void check_publisher() {
   };
   static_assert(
       loan,
-      "the publisher lacks loan(std::size_t bytes): without memory of the middleware's, derive it from kit::OwnBuffer");
+      "the publisher lacks loan(std::size_t bytes): if the middleware lends no memory, derive from kit::OwnBuffer");
   static_assert(!loan || gives, "the publisher's loan() must return std::span<std::byte>");
   static_assert(
       !gives || requires(P& publisher, std::size_t bytes) {

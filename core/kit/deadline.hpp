@@ -87,7 +87,7 @@ class CallDeadline {
         seen = now;
         since = std::chrono::steady_clock::now();
       } else if (std::chrono::steady_clock::now() - since >= limit - period) {
-        // Claim the call first: otherwise it could end now, and withdraw_() would hit the next one.
+        // Claim the call first: otherwise the call could end now, and withdraw_() would end the next call.
         if (!call_.compare_exchange_strong(now, now | claim, std::memory_order_acq_rel)) continue;
         withdraw_();
         withdrawn_.store(true, std::memory_order_release);

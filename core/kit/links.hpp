@@ -30,14 +30,14 @@
 
 namespace middlemark::kit {
 
-/// FNV-1a, which returns the same hash in every worker; std::hash need not.
+/// FNV-1a returns the same hash in every worker. std::hash does not guarantee this.
 [[nodiscard]] constexpr std::uint64_t name_hash(std::string_view name) noexcept {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;
   return hash;
 }
 
-/// The content of an endpoint's note for the other workers: the random number of its worker, and its address.
+/// The content of an endpoint's note for the other workers: the worker's random number, and the worker's address.
 struct Announcement {
   std::uint64_t process = 0;
   Address address;
@@ -51,7 +51,7 @@ enum class End { publisher, subscriber };
 
 /// The messages from one publisher to one subscriber: one direction of a connection.
 struct Flow {
-  std::uint64_t topic = 0;  ///< name_hash; 0: none
+  std::uint64_t topic = 0;  ///< name_hash() of the topic; 0: no flow
   std::uint32_t publisher = 0;
   std::uint32_t subscriber = 0;
 
@@ -101,7 +101,8 @@ class Links {
     accept_waiting();
   }
 
-  /// Returns the socket on which a flow is written (incoming(): read); -1 if it does not exist yet. This object owns it.
+  /// Returns the socket to which a flow is written (incoming(): from which it is read); -1 if there is none yet. This
+  /// object owns the socket.
   [[nodiscard]] int outgoing(const Flow& flow) noexcept {
     const std::lock_guard lock(mutex_);
     return end(flow, true);
@@ -117,7 +118,7 @@ class Links {
     std::string topic;
     End kind;
     unsigned index;
-    std::vector<std::optional<Announcement>> peers;  // by index
+    std::vector<std::optional<Announcement>> peers;  // by the endpoint's index
   };
   struct Peer {
     Flow flow;
@@ -180,7 +181,7 @@ class Links {
       std::ranges::sort(back, std::less{});
       for (std::size_t k = 0; k < flows.size(); ++k) {
         const bool paired = k < back.size();
-        if (paired && self_.process > process) continue;  // that process connects
+        if (paired && self_.process > process) continue;  // the peer's process connects
         to_make_.push_back({flows[k].flow, paired ? back[k].flow : Flow{}, flows[k].address});
       }
     }

@@ -16,7 +16,8 @@
 
 namespace middlemark::kit {
 
-/// Base of a publisher with its own buffer. loan() returns its first bytes as `message_`, which publish() sends.
+/// Base of a publisher with its own buffer. loan() returns the buffer's first bytes and keeps them in `message_` for
+/// publish().
 class OwnBuffer : Pinned {
  public:
   explicit OwnBuffer(std::size_t message_bytes) : memory_(message_bytes), message_(memory_) {}

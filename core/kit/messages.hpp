@@ -200,8 +200,8 @@ class TypedMessage : Pinned {
   [[nodiscard]] virtual void* to_send() noexcept = 0;
   /// The struct into which a message is received.
   [[nodiscard]] virtual void* to_fill() noexcept = 0;
-  /// The main array of a received message. If any other field differs from what was sent, its last byte is left out, and
-  /// the core counts the message, which is then too short, as damaged.
+  /// The main array of a received message. If any other field differs from what was sent, the array is returned without
+  /// its last byte, and the core counts the message as damaged because it is too short.
   [[nodiscard]] virtual std::span<const std::byte> received() noexcept = 0;
 };
 
@@ -239,7 +239,7 @@ class MessageOf final : public TypedMessage {
   [[nodiscard]] void* to_fill() noexcept override { return static_cast<typename Shape<Types>::Struct*>(&message_); }
   [[nodiscard]] std::span<const std::byte> received() noexcept override { return seen(message_); }
 
-  /// Returns the bytes to visit for `message`, which may be another object than the member.
+  /// Returns the bytes to visit for `message`, which need not be `message_`.
   [[nodiscard]] std::span<const std::byte> seen(const typename Shape<Types>::Struct& message) noexcept {
     const bool intact = Shape<Types>::intact(message, bytes_);
     if constexpr (scattered) {

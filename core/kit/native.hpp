@@ -126,7 +126,8 @@ class NativeKeys {
     return row;
   }
 
-  /// For settings that the adapter parses itself: records that the value of setting `name` is not `wanted`.
+  /// For settings that the adapter parses itself: adds the problem that the value of setting `name` is not `wanted` ("a
+  /// list").
   void complain(const std::string& name, const std::string& wanted);
 
  private:

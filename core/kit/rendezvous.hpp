@@ -29,7 +29,7 @@ class Rendezvous {
     if (std::rename(aside.c_str(), (folder_ + name).c_str()) != 0) fail("rename() to", name);
   }
 
-  /// Returns nullopt if the note does not exist yet.
+  /// Returns the content of a note; nullopt if the note does not exist yet.
   [[nodiscard]] std::optional<std::string> find(const std::string& name) const {
     std::ifstream file(folder_ + name, std::ios::binary);
     if (!file) return std::nullopt;

@@ -65,9 +65,9 @@ inline void set_option(int fd, int level, int option, int value, const char* nam
   if (setsockopt(fd, level, option, &value, sizeof value) != 0) fail(std::string("setsockopt(") + name + ")");
 }
 
-/// Sets the size of a socket buffer to `bytes` as the kernel counts them; the kernel doubles the value of setsockopt().
-/// `option` is SO_SNDBUF or SO_RCVBUF, and `force` is SO_SNDBUFFORCE or SO_RCVBUFFORCE, which exceeds the sysctl limit
-/// if this user may do so (CAP_NET_ADMIN). Returns the size that the buffer has now.
+/// Sets the size of a socket buffer to `bytes`. Passes half of `bytes` to setsockopt(), because the kernel doubles the
+/// value. `option` is SO_SNDBUF or SO_RCVBUF. `force` is SO_SNDBUFFORCE or SO_RCVBUFFORCE, which exceeds the sysctl
+/// limit if this user may do so (CAP_NET_ADMIN). Returns the size that the buffer has now.
 inline std::size_t grow_buffer(int fd, int option, int force, std::size_t bytes) noexcept {
   const int half = static_cast<int>(std::min<std::size_t>(bytes / 2 + bytes % 2, std::size_t{1} << 29));
   if (setsockopt(fd, SOL_SOCKET, force, &half, sizeof half) != 0) {

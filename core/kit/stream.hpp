@@ -44,7 +44,7 @@ using FrameLength = std::uint64_t;
 /// so the interrupted message arrives late but in full.
 class StreamPublisher {
  public:
-  /// `chunk_bytes`: the largest number of bytes per send(). The adapters say why they limit it.
+  /// `chunk_bytes`: the largest number of bytes per send(). The adapters' comments give the reasons for their values.
   StreamPublisher(Links& links, const Topic& topic, unsigned index, std::size_t chunk_bytes)
       : links_(links),
         chunk_bytes_(chunk_bytes),
@@ -165,7 +165,7 @@ class StreamSubscriber {
     links_.add(topic, End::subscriber, index);
   }
 
-  /// After a wait() that returned true: visits the message that the wait() has read, and one message of each other
+  /// After a wait() that returned true: visits the message that the wait() has read, and one message of every other
   /// publisher whose connection was readable. Otherwise reads from all publishers in turn until no message is left or
   /// most_per_take is reached.
   template <class Visitor>
@@ -199,7 +199,7 @@ class StreamSubscriber {
     return complete_ != nullptr;
   }
 
-  /// When the last packet of the message that was visited last arrived.
+  /// The time at which the last packet of the message visited last arrived: see HasArrivalStamp.
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -241,7 +241,7 @@ class StreamSubscriber {
     visitor(peer.message());
   }
 
-  /// Returns true when the message is complete.
+  /// Handles the result of a receive call. Returns true when the message is complete.
   bool account(Peer& peer, ssize_t got) noexcept {
     if (got > 0) [[likely]] {
       peer.filled += static_cast<std::size_t>(got);
@@ -283,7 +283,7 @@ class StreamSubscriber {
     return visits;
   }
 
-  /// With several publishers: returns one whose connection is readable, or nullptr after the timeout.
+  /// With several publishers: returns a publisher whose connection is readable, or nullptr after the timeout.
   Peer* wait_for_any(std::chrono::nanoseconds timeout) noexcept {
     const int count =
         epoll_wait(readiness_.get(), events_.data(), static_cast<int>(events_.size()), milliseconds(timeout));
@@ -292,8 +292,8 @@ class StreamSubscriber {
     return static_cast<Peer*>(events_[seen_].data.ptr);
   }
 
-  /// Takes over the connections that have been accepted. Returns true if none is missing. Needed only at the start, in
-  /// processes that do not publish.
+  /// Takes over the connections that have been accepted. Returns true if no connection is missing. Needed only at the
+  /// start, in processes that do not publish.
   bool adopt() noexcept {
     links_.accept();
     for (Peer& peer : peers_) {

@@ -1,4 +1,4 @@
-// The data that all publishers and subscribers of this process share. Adapters that share more derive from it.
+// The data that all publishers and subscribers of this process share. Adapters that share more data derive from it.
 #pragma once
 
 #include <middlemark/kit/pinned.hpp>

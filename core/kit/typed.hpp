@@ -28,7 +28,8 @@ class CodedMessage : Pinned {
   [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
   /// Returns the number of bytes written; 0 if `memory` is too small.
   [[nodiscard]] virtual std::size_t encode(std::span<std::byte> memory) noexcept = 0;
-  /// Deserialises `bytes` and returns the bytes to visit, as TypedMessage::received() does; none if `bytes` are damaged.
+  /// Deserialises `bytes` and returns the bytes to visit, as TypedMessage::received() does; empty if `bytes` are
+  /// damaged.
   [[nodiscard]] virtual std::span<const std::byte> decode(std::span<const std::byte> bytes) noexcept = 0;
   /// The bytes to visit of the message that was decoded last.
   [[nodiscard]] virtual std::span<const std::byte> received() noexcept = 0;
@@ -141,7 +142,8 @@ class End : public Bounded<Inner>,
             public Listening<End<Inner>, Inner>,
             Pinned {
  public:
-  /// `make` returns the object to wrap. `sent` and `seen` are null for octets.
+  /// `make` returns the object to wrap. `sent` is serialised, and `seen` is filled by deserialising; both are null for
+  /// octets.
   template <class Make>
   End(Make&& make, std::size_t coded_bytes, std::unique_ptr<CodedMessage> sent, std::unique_ptr<CodedMessage> seen,
       MessageType type)

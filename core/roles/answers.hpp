@@ -25,10 +25,10 @@ struct AnswersDue {
 /// same reason as `stamp_strides`.
 inline constexpr std::array<std::uint64_t, 8> answer_strides{1, 3, 7, 13, 31, 61, 127, 251};
 
-/// Returns the stride: of each `stride` messages, the first is stamped. `message_ns` is the typical time of a message.
-/// The stride is the shortest of the list with which stamps cost at most 1/400 of that time, or else the longest of the
-/// list. If `room` records would not last until the end, a longer stride is returned. If `message_ns` is 0 (not known
-/// yet), the stride is 1.
+/// Returns the stride: of each `stride` messages, the first is stamped. It is the shortest of answer_strides with which
+/// stamps cost at most 1/400 of `message_ns`, the typical time between two messages, or else the longest of them. The
+/// stride is longer if `room` records would otherwise not last until the end, and 1 if `message_ns` is 0 (not known
+/// yet).
 [[nodiscard]] constexpr std::uint64_t answer_stride(double stamps_ns, double message_ns, const AnswersDue& due,
                                                     std::size_t room) noexcept {
   if (message_ns <= 0) return 1;
@@ -66,7 +66,7 @@ class TypicalTime {
 /// Decides which messages are stamped and keeps the stamps. Used by the thread that visits messages.
 class AnswerStamps {
  public:
-  /// Number of records: 4 MiB, spread over the whole measurement.
+  /// The largest number of records, which take 4 MiB and are spread over the whole measurement.
   static constexpr std::size_t most_kept = std::size_t{1} << 17;
   /// Cost of stamping a message, in clock readings: three in the visit, one before the take, one for the record.
   static constexpr double readings = 5;
@@ -100,7 +100,8 @@ class AnswerStamps {
     Answer answer;
     answer.stamp = header.stamp;
     answer.received_ticks = received_;
-    // take_ is 0 for the second message of a take: it waited while the first was answered, so its take time is unknown.
+    // take_ is 0 except for the first message of a take. Later messages waited for the replies to earlier ones, so
+    // their take time is unknown.
     if (take_ != 0) answer.take_ns = clamp_ns(clock_.to_ns(received_ - std::min(take_, received_)));
     answer.copy_ns = clamp_ns(clock_.to_ns(copied_ - received_));
     answer.write_ns = clamp_ns(clock_.to_ns(published_ - copied_));
@@ -123,7 +124,7 @@ class AnswerStamps {
   const AnswersDue due_;
   const double cost_ns_;
   Recorder<Answer> recorder_;
-  std::uint64_t until_;  // messages until the next stamped one, including it
+  std::uint64_t until_;  // messages up to and including the next stamped one
   std::uint64_t stride_ = 1;
   TypicalTime typical_;  // between two messages
   std::uint64_t last_ = 0;

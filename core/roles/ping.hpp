@@ -276,7 +276,7 @@ class Ping {
       late_sends_ += exchange.begin - exchange.intended > pacer_.period_ticks() ? 1 : 0;
     }
     if (exchange.take_begin != 0) {
-      // With several replies, the take that brought the last one may also have visited an earlier one.
+      // With several replies, the take that brought the last reply may also have visited an earlier reply.
       sample.take_ns = clamp_ns(clock_.to_ns(replies_.last_ticks() - exchange.take_begin));
     }
     if constexpr (HasArrivalStamp<std::remove_reference_t<decltype(ends_.incoming())>>) {

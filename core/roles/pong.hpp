@@ -33,8 +33,8 @@ class Pong {
       : settings_(settings),
         request_(request),
         progress_(progress),
-        // The sender checks the replies, which covers both directions. With several pongs, the ping can fully check only
-        // one of the replies, so each pong checks the messages that it receives.
+        // The ping checks the replies, which covers both directions. With several pongs, the ping can fully check only
+        // one reply to each message, so each pong checks the messages that it receives.
         checks_(request.payload == Payload::filled && !serves && (settings.subscribers > 1 || !echoes(request))),
         trackers_(serves ? settings.publishers : 1),
         stamps_(clock, !request.samples_path.empty(), {request.samples, request.duration_s}, tells_arrivals),
@@ -156,7 +156,7 @@ class Pong {
     result_.echoed = echoed_;
     result_.stamped = stamps_.recorder().size();
     for (const SequenceTracker& tracker : trackers_) {
-      // Messages that were lost after the last received one are missing here: only the sender can count them.
+      // This count lacks messages that were lost after the last received message: only the sender can count them.
       result_.lost += tracker.highest() - tracker.unique();
       result_.duplicated += tracker.duplicated();
       result_.reordered += tracker.reordered();

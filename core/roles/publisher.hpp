@@ -110,8 +110,8 @@ class StreamPublisher {
       if (progress_.stop.requested()) break;
     }
     if (progress_.stop.requested()) ended_ = Ended::stopped;
-    // Stamp every message if a number of samples was requested. Also under `listen`, because a listener does not notice
-    // pauses and takes the time of the last arrival from the stamps.
+    // Stamp every message if a number of samples was requested, or under `listen`: a listener does not notice pauses,
+    // and takes the time of the last arrival from the stamps.
     if (request_.load.kind == LoadKind::max && !request_.samples && !listens_) {
       stride_ = stamp_stride(clock_.cost_ns(), clock_.to_ns(now - begin), warmup_messages_);
     }
@@ -165,7 +165,8 @@ class StreamPublisher {
     if (!ended_) ended_ = Ended::samples;
     if (untimed_since_) end_ = last_sent_ = clock_.ticks();
     if (request_.load.kind == LoadKind::rate) {
-      // If a requested number of messages ended early, only the messages that were due by then count as scheduled.
+      // If the role ended before it had sent the requested number of messages, only the messages due by then count as
+      // scheduled.
       const bool early = ended_ != Ended::samples && ended_ != Ended::duration;
       scheduled_ = pacer_.scheduled_until(early ? end_ : std::min(stop_at, limit));
       if (request_.samples) scheduled_ = early ? std::min(*request_.samples, *scheduled_) : *request_.samples;
@@ -274,7 +275,7 @@ class StreamPublisher {
     report_progress();
   }
 
-  /// Publishes the counts, plus `more` messages that were sent but are not in `sent_` yet.
+  /// Shows the control thread the counts, plus `more` messages that were sent but are not in `sent_` yet.
   void report_progress(std::uint64_t more = 0) noexcept {
     progress_.sent.store(sent_ + more, std::memory_order_relaxed);
     progress_.samples.store(attempts_ + more, std::memory_order_relaxed);

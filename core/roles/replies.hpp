@@ -104,7 +104,7 @@ class Replies {
  private:
   static constexpr std::uint64_t no_key = 0;  // sequence number 0 is never sent
   static constexpr std::uint64_t nothing =
-      ~std::uint64_t{0};  // no valid key, and not the awaited value after giving up
+      ~std::uint64_t{0};  // not a valid key, and not no_key, which give_up() stores in awaited_
   static constexpr std::uint32_t nobody = 0;
   static constexpr std::uint32_t sleeping = 1;
 

@@ -35,9 +35,9 @@ class Role {
 
   /// Number of subscribers found so far for the topics on which the role publishes.
   [[nodiscard]] virtual std::size_t matched() = 0;
-  /// Number of these subscribers that must be found before the start.
+  /// Number of subscribers of these topics that must be found before the start.
   [[nodiscard]] virtual std::size_t expected() const = 0;
-  /// Both numbers for the publishers of the topics to which the role subscribes.
+  /// The numbers of publishers found and expected, over the topics to which the role subscribes.
   [[nodiscard]] virtual Found publishers() = 0;
   /// Publishes the history of transient-local topics. Call before the start. Throws AdapterError.
   virtual void publish_history() {}

@@ -175,7 +175,7 @@ class ServerSide {
   Server exchange;
 };
 
-/// The clients and servers of a worker, by the number of the request topic. They exist longer than the roles.
+/// The clients and servers of a worker, by the number of the request topic. They outlive the roles.
 template <class A>
 struct Services {};
 template <HasRequestReply A>

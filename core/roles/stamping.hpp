@@ -15,7 +15,7 @@ inline constexpr std::array<unsigned, 9> stamp_strides{3, 7, 13, 31, 61, 127, 25
 /// waits for all pending instructions, both take about 60 ns if a single reading takes 20 ns. The subscriber reads the
 /// clock once.
 inline constexpr double stamped_message_readings = 4;
-/// How much longer a warm-up message takes for the publisher, which stamps all of them, in clock readings.
+/// How much longer a warm-up message takes because the publisher stamps all of them, in clock readings.
 inline constexpr double warm_up_message_readings = 2;
 
 /// Returns the stride: of each `stride` messages, the first is stamped by the publisher and the subscriber. It is 1

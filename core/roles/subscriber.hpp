@@ -56,7 +56,8 @@ class StreamSubscriber {
       senders_[publisher_id].expected_here = true;
   }
 
-  /// Number of subscribers found, and of subscribers to find, of the publishers with which this node forwards messages.
+  /// Number of subscribers that the publishers of this forwarding node have found so far. expected(): the number to
+  /// find.
   [[nodiscard]] std::size_t matched() {
     std::size_t found = 0;
     for (const auto& forward : forwards_) found += forward->matched();
@@ -67,8 +68,8 @@ class StreamSubscriber {
     for (const auto& forward : forwards_) all += forward->expected();
     return all;
   }
-  /// Publishers found so far. Empty for a late joiner: the start waits for the history instead, and the role's thread
-  /// already uses incoming_.
+  /// Publishers found so far. Empty for a late joiner, whose thread already uses incoming_: the start waits for the
+  /// history instead.
   [[nodiscard]] Found publishers() { return history() > 0 ? Found{} : publishers_found(*incoming_, topic_.publishers); }
 
   /// Number of history messages that this subscriber must receive if it joins late; 0 if it joins before the start.
@@ -108,7 +109,7 @@ class StreamSubscriber {
     receive(message);
   }
 
-  /// Publishes the count after all messages of a take, because the role may end as soon as the count is complete.
+  /// Stores the count only after a take, because the role may end as soon as the count is complete.
   void after_take() noexcept { progress_.received.store(received_, std::memory_order_release); }
 
   /// Call at the beginning of a pause. Takes the current time as the arrival of the last message.
@@ -284,7 +285,7 @@ class StreamSubscriber {
   std::uint64_t last_warm_up_ticks_ = 0;
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
-  SequenceTracker* flooding_ = nullptr;  // of the latest message's publisher; null if all are stamped, or checked
+  SequenceTracker* flooding_ = nullptr;  // of the last sender; null if every message is stamped or checked
   std::uint64_t flooding_stamp_ = 0;     // Header::stamp of that publisher's message with sequence number 0
   bool unstamped_seen_ = false;          // an unstamped message has arrived
   std::uint64_t joined_ticks_ = 0;

@@ -1,4 +1,5 @@
-// Names and properties of each pattern's topics. Publishers and subscribers call the same functions, so they agree.
+// Names and properties of each pattern's topics. Publishers and subscribers call the same functions, so both get equal
+// topics.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +51,6 @@ namespace middlemark {
                               settings.depth, settings.reliability, settings.type, true});
 }
 
-/// One topic of a stream.
 [[nodiscard]] inline Topic stream_topic(const Settings& settings, unsigned topic) {
   const TopicRequest& request = settings.topics[topic];
   Topic made{settings.scope + "_stream" + std::to_string(topic),

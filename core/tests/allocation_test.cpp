@@ -187,7 +187,7 @@ BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
   Progress ping_progress;
   PongRequest pong_request;
   pong_request.payload = request.payload;
-  pong_request.samples_path = "/dev/null";  // the pong stamps; the file is never written
+  pong_request.samples_path = "/dev/null";  // lets the pong stamp messages; the file is never written
   Pong<A> pong(adapter, settings, pong_request, calibrated_clock(), pong_progress);
   Ping<A> ping(adapter, settings, request, calibrated_clock(), ping_progress);
   EXPECT_EQ(ping.matched(), ping.expected());

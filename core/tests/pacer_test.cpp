@@ -204,8 +204,8 @@ TEST(SleepingPacer, divides_a_long_sleep_to_notice_a_stop) {
   pacer.start(clock.ticks());
   const long switches = voluntary_switches();
   ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(400'000'000), stop));
-  // Each sleep lasts at most 50 ms, so eight are expected. On a busy machine each ends late, and there are fewer. A pacer
-  // that does not divide its sleep has one.
+  // Each sleep lasts at most 50 ms, so eight are expected. On a busy machine each sleep ends late, so there are fewer.
+  // A pacer that does not divide its sleep sleeps only once.
   EXPECT_GE(voluntary_switches() - switches, 2);
 }
 

@@ -31,7 +31,7 @@ Scripted::Script except(std::uint64_t sequence, Odd odd) {
   };
 }
 
-/// Returns a request with a short timeout, for messages that are never answered. It misses no other reply, because a
+/// Returns a request with a short timeout, for messages that are never answered. No other reply is missed, because a
 /// polling ping takes once more after an interruption.
 PingRequest impatient(std::uint64_t samples) {
   PingRequest request = samples_request(samples);

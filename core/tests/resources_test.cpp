@@ -119,7 +119,8 @@ TEST(Resources, system_calls_are_system_time) {
   EXPECT_EQ(end.text(), "system");
 }
 
-/// Waits 200 times until the thread has advanced. Returns how many times its account had then also advanced.
+/// Waits 200 times until the thread has advanced. Returns how many times the account of its processor time had also
+/// advanced.
 int kept_up(const std::atomic<std::uint64_t>& steps_of_thread, const std::function<std::uint64_t()>& account_ns) {
   int moved = 0;
   std::uint64_t last = account_ns();

@@ -93,7 +93,7 @@ TEST_F(Index, without_a_sourced_ros_2_there_is_none) {
   EXPECT_TRUE(installed_rmws().empty());
 }
 
-// Not a test: the next test restarts this executable and runs it there.
+// Not a test by itself: the next test restarts this executable, which then runs this one.
 TEST(Rmw, DISABLED_restarted) {
   EXPECT_EQ(std::getenv("RMW_IMPLEMENTATION"), nullptr);
   EXPECT_EQ(std::getenv("RCL_ASSERT_RMW_ID_MATCHES"), nullptr);

@@ -239,7 +239,7 @@ TEST_F(ReadyWorker, that_finds_no_peer_reports_which_roles_are_missing) {
 TEST_F(ReadyWorker, whose_peer_is_silent_reports_that_and_its_result) {
   trial.configure["roles"][0]["reply_timeout_s"] = 0.005;
   trial.configure["roles"].erase(1);
-  // The ping finds a pong as soon as it is ready. A pong that is never started is therefore a silent peer.
+  // The ping finds a pong that has reported `ready`, but a pong replies only after `start`. This pong never gets `start`.
   NullTrial other;
   other.configure["settings"]["scope"] = trial.scope;
   other.configure["roles"].erase(0);

@@ -24,7 +24,7 @@ std::uint64_t preemptions() noexcept {
   return static_cast<std::uint64_t>(usage.ru_nivcsw);
 }
 
-/// Returns how long this thread was runnable while another one ran; 0 if the kernel does not report it.
+/// Returns how long this thread was runnable while another thread ran; 0 if the kernel does not report it.
 std::uint64_t waited_ns() noexcept {
   const auto times = thread_times();
   return times ? times->waiting_ns : 0;

@@ -28,7 +28,7 @@ def test_the_first_lines_state_the_cost_of_encryption_and_if_it_was_in_force(ben
         ended.out,
         re.MULTILINE,
     )
-    assert "\nProtection is in force in the protected row, by its proofs.\n" in ended.out
+    assert "\nProven: protection was in force in the protected row.\n" in ended.out
 
 
 def test_a_protected_row_names_its_protection_and_a_plain_row_has_none(bench: Bench) -> None:

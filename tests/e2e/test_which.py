@@ -159,7 +159,7 @@ def test_all_problems_of_the_options_are_reported_at_once(bench: Bench) -> None:
         "--size: one question at a time",
         "--rate: a question has a rate in Hz",
         "--deadline: '5' has no unit",
-        "--loss: '2' is no share",
+        "--loss: '2' is not a share",
         "--cpu: 'much' is no number of processors",
     ):
         assert wrong in ended.err

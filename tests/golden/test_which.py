@@ -199,7 +199,7 @@ def test_a_race_by_memory_is_won_by_the_smallest_and_not_by_the_fastest(tmp_path
     found = answer(folder)
     assert (found.verdict, found.answer[0].row.result.cell.adapter) == ("best", "rigel")
     assert "2 processes: 4.99 MB of memory.\nSure: mira shm, the next, takes 99 % more (" in screen(folder)
-    assert "eliminated: more 4" in screen(folder)
+    assert "eliminated: 4 significantly more" in screen(folder)
     output = read_output("which", render_json(found, settles(folder)))
     assert output["question"]["metric"] == "memory"
     assert output["candidates"][0]["figure"] == pytest.approx(5e6, rel=0.05)

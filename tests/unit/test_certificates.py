@@ -218,7 +218,7 @@ def test_a_key_with_a_password_is_refused(folder: Path) -> None:
 def test_a_stranger_of_the_accepted_authority_is_refused_as_a_proof(folder: Path) -> None:
     replace(folder, "stranger", (folder / "sender.pem").read_bytes(), (folder / "sender.key").read_bytes())
     [problem] = found_problems(folder)
-    assert problem.startswith("stranger.pem: ca.pem issued it, so it would be accepted")
+    assert problem.startswith("stranger.pem: ca.pem issued it, so nobody would refuse the stranger")
 
 
 def test_a_brokers_certificate_must_name_the_brokers_address(folder: Path) -> None:

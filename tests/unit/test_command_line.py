@@ -275,7 +275,7 @@ def test_a_condition_that_a_verb_cannot_judge_is_refused(words: tuple[str, ...],
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("run --pattern pubsub", "--pattern: 'pubsub' is no pattern; did you mean 'stream'?"),
+        ("run --pattern pubsub", "--pattern: 'pubsub' is not a pattern; did you mean 'stream'?"),
         ("run --pattern rpc", "did you mean 'request-reply'?"),
         ("run --receive bock", "did you mean 'block'?"),
         ("run --adapter udp --race --trials 5", "--trials: excludes --race, which chooses the number of trials"),

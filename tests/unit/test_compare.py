@@ -228,7 +228,7 @@ def test_a_failed_gate_ends_with_4_and_reports_the_difference(run: Path) -> None
 
 def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     problems = refused(tmp_path, "--by", "zeal", "--metric", "p7", "--fail-if", "p50 nicer than 5%", "--margin", "x")
-    for wrong in ("no factor zeal", "no metric p7", "'p50 nicer than 5%' is no condition", "--margin"):
+    for wrong in ("no factor zeal", "no metric p7", "'p50 nicer than 5%' is not a condition", "--margin"):
         assert wrong in problems
     assert "run.json" in refused(tmp_path / "nowhere", tmp_path)
 

@@ -262,8 +262,8 @@ say = "something"
 """
     ) == [
         "lan.toml: line 9: expect 1: at_most and change are 2 kinds of expectation; write one [[expect]] per kind",
-        "lan.toml: line 10: expect 1: of: transprt: 'transprt' is no factor; did you mean 'transport'?",
-        "lan.toml: line 10: expect 1: of: size: '1q': 'q' is no unit of size; k, m and g are KiB, MiB and GiB",
+        "lan.toml: line 10: expect 1: of: transprt: 'transprt' is not a factor; did you mean 'transport'?",
+        "lan.toml: line 10: expect 1: of: size: '1q': 'q' is not a unit of size; k, m and g are KiB, MiB and GiB",
         "lan.toml: line 16: expect 2: metric: there is no 'p98'; did you mean 'p99'?",
         "lan.toml: line 22: expect 3: tolerence: no such key; did you mean 'tolerance'?",
         "lan.toml: line 23: expect 3: margin: has no effect with at_most; leave it out",

@@ -32,13 +32,13 @@ def test_hosts_are_read_as_names_with_ssh_addresses() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("robot.local,other", "'robot.local' is no host; write NAME=[USER@]HOST[:PORT]"),
-        ("base=a,robot=b:70000", "'robot=b:70000' is no host"),
-        ("base=a,robot=b;c d", "is no host"),
+        ("robot.local,other", "'robot.local' is not a host; write NAME=[USER@]HOST[:PORT]"),
+        ("base=a,robot=b:70000", "'robot=b:70000' is not a host"),
+        ("base=a,robot=b;c d", "is not a host"),
         ("base=a", "one host is not enough; name two"),
         ("base=a,base=b", "two hosts are called base"),
         ("here=a,robot=b", "'here' is reserved for this machine"),
-        ("base=a,robot=-oProxyCommand=x", "is no host"),
+        ("base=a,robot=-oProxyCommand=x", "is not a host"),
     ],
 )
 def test_malformed_hosts_are_reported(text: str, why: str) -> None:

@@ -38,10 +38,10 @@ def test_a_written_link_reads_back_as_the_same(link: Link) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("fast", "is no rate of a link; write 100mbit"),
+        ("fast", "is not a rate of a link; write 100mbit"),
         ("1000", "is ambiguous; write 1000bit"),
         ("40gbit", "cannot be emulated; write a rate from 1kbit to 10gbit"),
-        ("1gbit,2ms", "'2ms' is no property of a link; write NAME=VALUE"),
+        ("1gbit,2ms", "'2ms' is not a property of a link; write NAME=VALUE"),
         ("1gbit,delays=2ms", "did you mean 'delay'?"),
         ("1gbit,delay=2", "has no unit"),
         ("1gbit,loss=0.5", "not a percentage"),

@@ -48,7 +48,7 @@ def test_a_cell_is_unprotected_unless_security_is_requested() -> None:
 def test_an_unknown_level_is_refused_with_the_closest_level() -> None:
     with pytest.raises(Wrong) as wrong:
         FACTORS["security"].kind.read("encryption")
-    assert str(wrong.value) == "'encryption' is no level of security; did you mean 'encrypted'?"
+    assert str(wrong.value) == "'encryption' is not a level of security; did you mean 'encrypted'?"
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_the_first_lines_state_the_cost_of_each_level_and_that_it_was_in_force()
     lines = screen(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS))
     assert lines[0] == ("encrypted takes 1.01 (vega udp at 64 B) to 2.00 times (lyra udp at 64 B) as long as none;")
     assert lines[1] == "signed 1.50."
-    assert lines[2] == "Protection is in force in all 3 protected rows, by their proofs."
+    assert lines[2] == "Proven: protection was in force in all 3 protected rows."
     assert len(lines) <= summary.MOST_LINES
 
 
@@ -72,7 +72,7 @@ def test_the_report_has_the_same_sentences_and_tables() -> None:
     document = document_of(proven(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS)))
     security = data_of(document)["security"]
     assert security["conclusion"].startswith("encrypted takes 1.01 (vega udp at 64 B) to 2.00 times")
-    assert security["proven"] == "Protection is in force in all 3 protected rows, by their proofs."
+    assert security["proven"] == "Proven: protection was in force in all 3 protected rows."
     [table] = security["tables"]
     assert table["rows"] == [
         ["lyra udp", "20.0 1.00"],
@@ -86,7 +86,7 @@ def test_the_report_has_the_same_sentences_and_tables() -> None:
 
 def test_protection_that_is_not_in_force_is_named_and_marked() -> None:
     lines = screen(FIGURES, {LOCKED: HOLDS, SEALED: HOLDS, SAFE: LEAKS})
-    assert "Protection is in force in 2 of 3 protected rows, by their proofs; not in vega udp" in " ".join(lines)
+    assert "Proven: protection was in force in 2 of 3 protected rows; not in vega udp" in " ".join(lines)
     assert any(line.split()[:1] == ["encrypted"] and line.rstrip().endswith("!") for line in lines)
 
 
@@ -97,7 +97,7 @@ def test_unproven_protection_does_not_count_as_in_force() -> None:
 def test_the_first_line_is_short_for_one_protected_row() -> None:
     lines = screen({LYRA: spread(20_000), SEALED: spread(40_000)}, {SEALED: HOLDS})
     assert lines[0] == "encrypted takes 2.00 times as long as none (lyra udp at 64 B)."
-    assert lines[1] == "Protection is in force in the protected row, by its proofs."
+    assert lines[1] == "Proven: protection was in force in the protected row."
 
 
 def test_the_first_line_is_undecided_with_too_few_trials() -> None:

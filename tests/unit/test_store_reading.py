@@ -92,7 +92,7 @@ def test_a_line_of_binary_data_or_without_an_end_discards_only_itself(run: Path,
     ("place", "value", "reason"),
     [
         ("plan.names", ["one"], "plan.names: there are 1 names for 3 configurations"),
-        ("plan.cells.1.priority", "fifo:x", "plan.cells[1].priority: 'fifo:x' is no priority"),
+        ("plan.cells.1.priority", "fifo:x", "plan.cells[1].priority: 'fifo:x' is not a priority"),
         ("plan.cells.1.size", -1, "plan.cells[1].size"),
         ("plan.cells.2.rate", "quick", "plan.cells[2].rate"),
         ("plan.cells.0.pin", [-1], "plan.cells[0].pin"),
@@ -127,7 +127,7 @@ def test_an_imported_run_may_exceed_the_limits_of_this_tool(run: Path) -> None:
     path.write_text(json.dumps({**described, "imported": [log]}))
     assert read_run(run).file.plan.cells[1].publishers == 1_000
     path.write_text(json.dumps(described))
-    with pytest.raises(StoreError, match="1000 is no number of publishers"):
+    with pytest.raises(StoreError, match="1000 is not a number of publishers"):
         read_run(run)
 
 

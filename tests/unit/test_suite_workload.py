@@ -121,7 +121,7 @@ def test_a_problem_of_sites_is_reported(old: str, new: str, problem: str) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('"900k"', '"9zk"', "line 6: workload.topic 1: size: '9zk': 'zk' is no unit of size"),
+        ('"900k"', '"9zk"', "line 6: workload.topic 1: size: '9zk': 'zk' is not a unit of size"),
         ("rate = 30", "rate = 0", "line 8: workload.topic 1: rate: 0 is not a rate"),
         ("rate = 30", 'rate = "max"', "line 8: workload.topic 1: rate: 'max' is not a rate of a topic"),
         ("rate = 30\n", "", "line 2: workload.topic 1: has neither rate nor after"),
@@ -137,7 +137,7 @@ def test_a_problem_of_sites_is_reported(old: str, new: str, problem: str) -> Non
         (
             "depth = 5",
             'durability = "transient"',
-            "line 11: workload.topic 1: durability: 'transient' is no durability",
+            "line 11: workload.topic 1: durability: 'transient' is not a durability",
         ),
         (
             "depth = 5",

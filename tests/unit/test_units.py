@@ -44,7 +44,7 @@ def test_sizes_are_read_in_bytes(text: str, size: int) -> None:
     [
         ("64KB", "write '64k' for 65536 bytes, or '64000' for 64000 bytes"),
         ("1.5MB", "or '1500000'"),
-        ("1x", "'x' is no unit of size"),
+        ("1x", "'x' is not a unit of size"),
         ("0.3k", "not a whole number of bytes"),
         ("-1", "is not a size"),
         ("", "is not a size"),
@@ -85,9 +85,9 @@ def test_times_are_read_in_seconds(text: str, seconds: float) -> None:
     [
         ("5", "write 5s or 5ms"),
         ("0.5", "has no unit"),
-        ("5 parsecs", "'parsecs' is no unit of time"),
+        ("5 parsecs", "'parsecs' is not a unit of time"),
         ("-5s", "not a time"),
-        ("1k", "no unit of time"),
+        ("1k", "not a unit of time"),
     ],
 )
 def test_times_without_a_unit_are_refused(text: str, hint: str) -> None:
@@ -120,9 +120,9 @@ def test_rates_are_read_in_messages_a_second(text: str, rate: float) -> None:
         ("0", "leave it out to send as fast as possible"),
         ("1m", "write '1M' for 1000000 a second"),
         ("2.5mHz", "write '2.5M'"),
-        ("1x", "'x' is no unit of rate"),
-        ("1ms", "'ms' is no unit of rate"),
-        ("1G", "'G' is no unit of rate"),
+        ("1x", "'x' is not a unit of rate"),
+        ("1ms", "'ms' is not a unit of rate"),
+        ("1G", "'G' is not a unit of rate"),
         ("2000M", "from one a day to 1000M a second"),
         ("0.000001", "from one a day"),
         ("-5", "is not a rate"),

@@ -74,8 +74,10 @@ def test_all_problems_are_reported_at_once_before_anything_starts(file: Path) ->
 
 
 def test_an_adapter_without_configuration_files_names_those_that_have_them(file: Path) -> None:
-    assert "lcm takes no configuration file; dds can" in refused(f"lcm={file}", adapter="dds,lcm", transport="all")
-    assert "null takes no configuration file" in refused(f"null={file}", adapter="null", transport="all")
+    assert "lcm cannot use a configuration file; adapters that can: dds" in refused(
+        f"lcm={file}", adapter="dds,lcm", transport="all"
+    )
+    assert "null cannot use a configuration file" in refused(f"null={file}", adapter="null", transport="all")
 
 
 def test_config_as_a_native_setting_is_refused(file: Path) -> None:

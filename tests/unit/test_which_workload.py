@@ -144,7 +144,7 @@ def test_the_screen_names_the_edges() -> None:
     assert "lyra shm ✓ 0.98 9,800 0.59 2.00 6 best" in text
     assert "vega udp ✗ 1.02 10,200 0.61 2.08 6 misses the deadline" in text
     assert "baseline shm (copying) ✓ 0.49" in text
-    assert "misses the deadline 1 (vega udp: image → detector)" in text
+    assert "1 misses the deadline (vega udp: image → detector)" in text
     assert max(map(len, lines)) <= 100
 
 
@@ -172,7 +172,7 @@ def test_a_race_in_which_no_graph_holds_ends_with_none() -> None:
     assert (found.verdict, found.answer) == ("none holds", ())
     text = " ".join(render_table(found, "runs/it", 100, None).split())
     assert text.startswith(
-        "No candidate meets the requirements for robot, a process each: misses the deadline 2 "
+        "No candidate meets the requirements for robot, a process each: 2 miss the deadline "
         "(lyra udp: image → detector,"
     )
 

@@ -28,8 +28,8 @@ struct ReaderHistory {
   std::uint64_t messages = 0;  ///< keep-last: the depth in Cyclone DDS; keep-all: the limit of waiting messages
   bool bounded = false;        ///< true if `messages` is less than the trial requests, so always for keep-all
 
-  /// `sources`: the number of writers. The depth is multiplied by it, because our types have no key and so a reader has
-  /// one instance, in which a message of one writer would otherwise replace the message of another.
+  /// `sources`: the number of writers, by which the depth is multiplied. Our types have no key, so a reader has one
+  /// instance, in which a message of one writer would otherwise replace a message of another.
   ReaderHistory(const Settings& settings, const Topic& topic, std::uint64_t sources) {
     constexpr std::uint64_t mib = std::uint64_t{1} << 20;
     // For the header of the serialized data, and for the entry of the reader's cache.

@@ -41,7 +41,7 @@ class UserFile {
   }
 
  private:
-  /// Removes each part from `begin` to `end`. Returns true if the file had one.
+  /// Removes each part from `begin` to `end`. Returns true if there was such a part.
   bool remove(const std::string& begin, const std::string& end) {
     bool found = false;
     for (std::size_t at = xml_.find(begin); at != xml_.npos; at = xml_.find(begin)) {

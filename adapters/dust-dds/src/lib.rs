@@ -53,8 +53,8 @@ const USUAL: u32 = 1344;
 
 /// Fragment size in bytes on loopback: a datagram of nearly 64 KiB.
 const ON_LOOPBACK: u32 = 65_000;
-/// The most fragments of a message. A reader requests missing fragments as a set with this range, and panics if they
-/// are further apart.
+/// The most fragments of a message. A reader requests its missing fragments as one set, and panics if the set spans
+/// more.
 const MOST_FRAGMENTS: u32 = 256;
 
 /// Returns the size of the largest message in bytes.

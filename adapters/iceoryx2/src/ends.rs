@@ -167,8 +167,8 @@ impl<V: Service, R: Receives> middlemark_adapter::Subscriber for Receiver<V, R> 
         Self::MOST_PER_TAKE
     }
 
-    /// Checks for messages before it sleeps, because rings and messages do not correspond: an earlier call may have
-    /// consumed the ring of a message that has not been taken yet.
+    /// Checks for messages before it sleeps, because an earlier call may have consumed the ring that announced a
+    /// message which has not been taken yet.
     fn wait(&mut self, timeout: Duration, error: &mut LastError) -> bool {
         match &self.sleeper {
             Some(sleeper) if !self.port.has() => sleeper.sleep(timeout, error),

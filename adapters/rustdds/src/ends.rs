@@ -18,7 +18,6 @@ pub struct Publisher {
     writer: Writer,
     options: WriteOptions,
     memory: Arc<Buffer>,
-    /// Bytes of the current message.
     length: usize,
     peers: Arc<Peers>,
 }
@@ -75,7 +74,7 @@ pub struct Subscriber {
     reader: Reader,
     /// `Some` with reception `block`.
     bell: Option<Bell>,
-    /// The last take() stopped early: messages may be left that the socket does not announce again.
+    /// True if the last take() stopped early. Messages may be left that the socket does not announce again.
     more: bool,
     memory: RefCell<Vec<u8>>,
     peers: Arc<Peers>,

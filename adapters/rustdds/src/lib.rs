@@ -63,7 +63,7 @@ impl Adapter for RustDds {
             name,
             carrier,
             receive: vec![Reception::Block, Reception::Poll],
-            keep_all: false, // a reader acknowledges messages when they arrive, and drops those that are not taken in time
+            keep_all: false, // a reader drops messages that have arrived and are not taken in time
             max_bytes: 4 << 20,
             max_bytes_advice:
                 "fragments that a socket's buffer cannot hold are sent again at only 0.8 MB/s: see README",
@@ -94,7 +94,7 @@ impl Adapter for RustDds {
         let native = Native::of(settings);
         let address: Ipv4Addr = settings.ipv4()?.parse()?;
         let writes = Participant::open(settings, &native, address)?;
-        // A participant finds its own readers by its own multicast, which does not exist on loopback.
+        // A participant finds its own readers by its own multicast, and there is no multicast on loopback.
         let to_itself = settings.endpoints.iter().any(|topic| topic.publishers_here > 0 && topic.subscribers_here > 0);
         let apart = address.is_loopback() && to_itself;
         let reads = if apart { Participant::open(settings, &native, address)? } else { writes.clone() };
@@ -109,7 +109,8 @@ impl Adapter for RustDds {
     }
 
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
-        // The history has room for `depth` messages of each publisher, so one publisher does not push out another's.
+        // The history has room for `depth` messages of each publisher, so no publisher displaces the messages of
+        // another.
         let qos = self.qos(topic, topic.capacity()).build();
         let Participant { dds, peers } = &self.reads;
         let at = self.reads.topic(topic, &qos)?;

@@ -113,7 +113,8 @@ impl<T: Send + 'static> Receiver<T> {
             })
         };
         let native = &session.native;
-        // The channel has room for `depth` messages of each publisher, so one publisher does not push out another's.
+        // The channel has room for `depth` messages of each publisher, so no publisher displaces the messages of
+        // another.
         let capacity = topic.capacity().unwrap_or(native.fifo_capacity);
         let (callback, source) = if session.settings.reception == Reception::Listen {
             let presenter = Arc::new(Mutex::new(presenter()));

@@ -43,7 +43,7 @@ pub struct Sender {
     /// A publish() that took at least this time has timed out. Less than the write timeout, because the clock is coarse.
     given_up_ns: u64,
     gave_up: bool,
-    // Declared after the route and dropped after it.
+    // A field after the route, so that the token is dropped after the route.
     _token: Option<LivelinessToken>,
     session: Arc<Session>,
 }

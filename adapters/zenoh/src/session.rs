@@ -20,7 +20,7 @@ type Pool = ShmProvider<PosixShmProviderBackend>;
 pub struct Session {
     pub zenoh: zenoh::Session,
     pub alive: Alive,
-    /// The pool from which senders lend memory; `None` if they lend from the heap.
+    /// The pool from which senders get memory; `None` if they use the heap.
     pub pool: Option<Pool>,
     pub settings: &'static Settings,
     pub native: Native,
@@ -181,8 +181,8 @@ fn take_turn(settings: &Settings) -> Result<File> {
     Ok(file)
 }
 
-/// Makes zenoh create now the segments that it would otherwise create later. These are its own pool for copies, which a thread
-/// of zenoh creates, and the segments of metadata, which the first allocation creates.
+/// Makes zenoh create two kinds of segment now instead of later: the segment of its own pool for copies, which one of
+/// its threads creates, and the segments of metadata, which the first allocation creates.
 fn make_segments(zenoh: &zenoh::Session, pool: Option<&Pool>) {
     const PAUSE: Duration = Duration::from_millis(1);
     if let Some(pool) = pool {

@@ -15,7 +15,6 @@
 
 namespace middlemark::test {
 
-/// The status with which a child ended, and its report.
 struct ChildEnd {
   int status = 0;
   std::string report;  ///< what the work returned; "threw: …" if it threw

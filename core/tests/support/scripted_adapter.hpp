@@ -87,7 +87,6 @@ class Scripted {
     const Bytes& message;
 
     [[nodiscard]] Header header() const { return read_header(message); }
-    /// Delivers `bytes` to every subscriber of the topic.
     void deliver(const Bytes& bytes) const { adapter.deliver(topic.name, bytes); }
     void deliver() const { deliver(message); }
     /// Returns the reply of a correct pong, with any header.

@@ -82,7 +82,6 @@ template <class Result>
           of_kind<ServerResult>(roles)};
 }
 
-/// Runs a session to its end.
 [[nodiscard]] inline Results run_to_the_end(Session& session) {
   EXPECT_EQ(session.waiting_for(), "");
   session.start();

@@ -47,7 +47,6 @@ Request samples_request(std::uint64_t samples) {
   return request;
 }
 
-/// The result and the records of a ping.
 struct PingEnd {
   PingResult result;
   std::optional<ErrorEvent> failure;

@@ -85,9 +85,9 @@ def proven(rows: Sequence[Row]) -> str:
     held = sum(map(_holds, (row.result.proof for row in rows)))
     if held == len(rows):
         every = f"all {held:,} protected rows" if held > 1 else "the protected row"
-        return f"Protection is in force in {every}, by {'their' if held > 1 else 'its'} proofs."
+        return f"Proven: protection was in force in {every}."
     failed = [row.name for row in rows if row.result.proof and row.result.proof.failed]
-    text = f"Protection is in force in {held:,} of {len(rows):,} protected rows, by their proofs"
+    text = f"Proven: protection was in force in {held:,} of {len(rows):,} protected rows"
     return f"{text}; not in {listing(list(dict.fromkeys(failed)))}." if failed else f"{text}."
 
 

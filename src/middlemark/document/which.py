@@ -37,6 +37,12 @@ _WHAT: Mapping[Raced, str] = {
 """The text after the figure of an answer, by the metric that decided the race."""
 _NAMED = 3
 """The most names in a sentence."""
+_IN_WORDS = {
+    "misses the deadline": ("misses the deadline", "miss the deadline"),
+    "loses": ("loses messages", "lose messages"),
+    "takes too much processor time": ("takes too much processor time", "take too much processor time"),
+}
+"""Reason of an elimination → its words for one candidate and for several candidates."""
 
 
 def answer(verdict: RaceVerdict) -> str:
@@ -241,15 +247,16 @@ def _shortly(advice: str) -> str:
 
 
 def reasons(verdict: RaceVerdict) -> str:
-    """Return how many were eliminated for which reason, with some names except for the slower ones."""
+    """Return the number of candidates eliminated for each reason, with some names unless they are slower."""
     parts = []
     by_reason = grouped(filter(elimination, verdict.candidates), elimination)
     for reason, members in sorted(by_reason.items(), key=lambda item: -len(item[1])):
         names = [f"{each.row.name}: {edge}" if (edge := _failing(each)) else each.row.name for each in members]
         more = ", …" if len(members) > _NAMED else ""
         named = "" if reason == "slower" else f" ({', '.join(names[:_NAMED])}{more})"
-        shown = worse(verdict.experiment.metric) if reason == "slower" else reason
-        parts.append(f"{shown} {len(members)}{named}")
+        shown = f"significantly {worse(verdict.experiment.metric)}" if reason == "slower" else str(reason)
+        one, several = _IN_WORDS.get(shown, (shown, shown))
+        parts.append(f"{len(members)} {one if len(members) == 1 else several}{named}")
     return "; ".join(parts)
 
 

@@ -38,7 +38,7 @@ def parse_hosts(text: str) -> tuple[HostAddress, ...]:
     for part in text.split(","):
         match = _HOST.fullmatch(part.strip())
         if match is None or not 0 < int(match[4] or 1) < 1 << 16:
-            raise Wrong(f"{quoted(part)} is no host; write NAME=[USER@]HOST[:PORT], as in robot=user@robot.local")
+            raise Wrong(f"{quoted(part)} is not a host; write NAME=[USER@]HOST[:PORT], as in robot=user@robot.local")
         if match[1] == "here":
             raise Wrong("'here' is reserved for this machine; give the host another name")
         found.append(HostAddress(match[1], match[3], match[2], int(match[4]) if match[4] else None))

@@ -67,11 +67,11 @@ def words(what: str, *levels: str, meant: Mapping[str, str] = MappingProxyType({
 
     def read(value: object) -> str:
         if not isinstance(value, str):
-            raise Wrong(f"{quoted(value)} is no {what}; write {_or(levels)}")
+            raise Wrong(f"{quoted(value)} is not {_a(what)}; write {_or(levels)}")
         if value not in levels:
             other = meant.get(re.sub("[^a-z]", "", value.lower()))
             hint = f"did you mean '{other}'?" if other else did_you_mean(value, levels)
-            raise Wrong(f"{quoted(value)} is no {what}; {hint}")
+            raise Wrong(f"{quoted(value)} is not {_a(what)}; {hint}")
         return value
 
     return Kind(read=read)
@@ -83,7 +83,7 @@ def whole(what: str, least: int, most: int, *, none: str | None = None) -> Kind:
     def read(value: object) -> int | None:
         if none is not None and value == none:
             return None
-        wrong = f"{quoted(value)} is no {what}; write a whole number from {least} to {most}"
+        wrong = f"{quoted(value)} is not {_a(what)}; write a whole number from {least} to {most}"
         if isinstance(value, bool) or not isinstance(value, int):
             raise Wrong(wrong + _unquoted(value, 18))
         if not least <= value <= most:
@@ -100,7 +100,7 @@ def seconds(least: float, none: str = "off") -> Kind:
         if not isinstance(value, str):
             number = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else "1"
             number = number if len(number) < 20 else "1"
-            raise Wrong(f"{quoted(value)} is no time with a unit; write '{number}s' or '{number}ms', in quotes")
+            raise Wrong(f"{quoted(value)} is not a time with a unit; write '{number}s' or '{number}ms', in quotes")
         try:
             time_s = parse_seconds(value)
         except UnitError as error:
@@ -123,10 +123,10 @@ def names(what: str, *not_in_all: str) -> Kind:
 
     def read(value: object) -> str:
         if not isinstance(value, str):
-            raise Wrong(f"{quoted(value)} is no {what}; write its name in quotes")
+            raise Wrong(f"{quoted(value)} is not {_a(what)}; write its name in quotes")
         version = r"(@[\w./+~-]{1,200})?" if what == "adapter" else ""
         if not re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,63}}{version}", value):
-            raise Wrong(f"{quoted(value)} is no {what}; `middlemark list adapters` shows the names")
+            raise Wrong(f"{quoted(value)} is not {_a(what)}; `middlemark list adapters` shows the names")
         return value
 
     return Kind(read=read, not_in_all=not_in_all)
@@ -140,13 +140,13 @@ def _read_flag(value: object) -> bool:
 
 def _read_size(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise Wrong(f"{quoted(value)} is no size; write bytes (64512) or, in quotes, KiB and MiB ('64k', '1m')")
+        raise Wrong(f"{quoted(value)} is not a size; write bytes (64512) or, in quotes, KiB and MiB ('64k', '1m')")
     try:
         size = parse_size(value) if isinstance(value, str) else value
     except UnitError as error:
         raise Wrong(str(error)) from None
     if not 0 <= size < 1 << 40:
-        raise Wrong(f"{quoted(value)} is no size; write a size from 0 to below 1024g")
+        raise Wrong(f"{quoted(value)} is not a size; write a size from 0 to below 1024g")
     return size
 
 
@@ -154,14 +154,14 @@ def _read_depth(value: object) -> int | None:
     if value == "all":
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
-        wrong = f"{quoted(value)} is no depth; write a whole number of messages from 1, or 'all'"
+        wrong = f"{quoted(value)} is not a depth; write a whole number of messages from 1, or 'all'"
         raise Wrong(wrong + _unquoted(value, 9))
     return value
 
 
 def _read_rate(value: object) -> float | str:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise Wrong(f"{quoted(value)} is no rate; write messages per second (1000, '2.5k', '1M'), or 'max'")
+        raise Wrong(f"{quoted(value)} is not a rate; write messages per second (1000, '2.5k', '1M'), or 'max'")
     if isinstance(value, str) and value in RATE_WORDS:
         return value
     try:
@@ -169,7 +169,7 @@ def _read_rate(value: object) -> float | str:
             if re.match(r"\s*[A-Za-z]", value):
                 near = nearest(value, RATE_WORDS)
                 hint = f"did you mean '{near}'?" if near else "write messages per second (1000, 2.5k, 1M), or 'max'"
-                raise Wrong(f"{quoted(value)} is no rate; {hint}")
+                raise Wrong(f"{quoted(value)} is not a rate; {hint}")
             return parse_rate(value)
         rate = float(value) if abs(value) < 1e18 else float("inf")
         check_rate(rate, quoted(value))
@@ -188,7 +188,7 @@ def _read_share(value: object) -> float:
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18:
         share = float(value)
     if share is None or not 0 <= share < 1:
-        raise Wrong(f"{quoted(value)} is no share of the messages; write '1%' or 0.01 (below 100%), or 0 for none")
+        raise Wrong(f"{quoted(value)} is not a share of the messages; write '1%' or 0.01 (below 100%), or 0 for none")
     return share
 
 
@@ -218,7 +218,13 @@ def _read_priority(value: object) -> str:
             return value
         if match and 1 <= int(match[2]) <= 99:
             return f"{match[1]}:{int(match[2])}"
-    raise Wrong(f"{quoted(value)} is no priority; write 'other', or 'fifo:80' or 'rr:80' with a priority from 1 to 99")
+    raise Wrong(
+        f"{quoted(value)} is not a priority; write 'other', or 'fifo:80' or 'rr:80' with a priority from 1 to 99"
+    )
+
+
+def _a(what: str) -> str:
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
 def _or(levels: tuple[str, ...]) -> str:
@@ -239,7 +245,7 @@ SIZE = Kind(
 
 def _read_times(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1e-6 <= value <= 1e6:
-        raise Wrong(f"{quoted(value)} is no factor of a rate; write a number from 0.000001 to 1000000")
+        raise Wrong(f"{quoted(value)} is not a factor of a rate; write a number from 0.000001 to 1000000")
     return float(value)
 
 

@@ -56,7 +56,7 @@ def _rate(value: object) -> float:
         bits = f"{number}{letter}bit for bits per second, or {8 * float(number):g}{letter}bit for bytes per second"
         raise Wrong(f"{quoted(value)} is ambiguous; write {bits}")
     if match is None:
-        raise Wrong(f"{quoted(value)} is no rate of a link; write 100mbit, 1gbit or 2.5gbit")
+        raise Wrong(f"{quoted(value)} is not a rate of a link; write 100mbit, 1gbit or 2.5gbit")
     rate = float(round(Fraction(match[1]) * _FACTORS[match[2].lower()]))
     if not LEAST_BPS <= rate <= MOST_BPS:
         raise Wrong(f"{quoted(value)} cannot be emulated; write a rate from 1kbit to 10gbit")
@@ -69,7 +69,7 @@ def _time(value: object) -> float:
     except UnitError as error:
         raise Wrong(str(error)) from None
     if not 0 <= seconds <= MOST_DELAY_S:
-        raise Wrong(f"{quoted(value)} is no delay; write 2ms or 500us, at most 10s")
+        raise Wrong(f"{quoted(value)} is not a delay; write 2ms or 500us, at most 10s")
     return seconds
 
 
@@ -79,7 +79,7 @@ def _share(value: object) -> float:
     except UnitError as error:
         raise Wrong(str(error)) from None
     if not 0 <= share < 1:
-        raise Wrong(f"{quoted(value)} is no share of the frames; write 0.5%, below 100%")
+        raise Wrong(f"{quoted(value)} is not a share of the frames; write 0.5%, below 100%")
     return share
 
 
@@ -124,7 +124,7 @@ def parse_link(text: str) -> Link:
         name, equals, value = part.partition("=")
         if not equals:
             if at > 0:
-                raise Wrong(f"{quoted(part)} is no property of a link; write NAME=VALUE, as in delay=2ms")
+                raise Wrong(f"{quoted(part)} is not a property of a link; write NAME=VALUE, as in delay=2ms")
             name, value = "rate", part
         if name.strip() in table:
             raise Wrong(f"{name.strip()} is given twice")
@@ -182,7 +182,7 @@ def _read(value: object) -> str | None:
     if value in ("none", "off"):
         return None
     if not isinstance(value, str):
-        raise Wrong(f"{quoted(value)} is no link; write it in quotes, as in '1gbit,delay=2ms', or 'none'")
+        raise Wrong(f"{quoted(value)} is not a link; write it in quotes, as in '1gbit,delay=2ms', or 'none'")
     return link_text(parse_link(value))
 
 

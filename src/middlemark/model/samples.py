@@ -105,7 +105,7 @@ class Arrival(Struct, frozen=True):
 
 
 class Bucket(Struct, frozen=True):
-    """One bucket of a histogram that is not empty, in ascending order: the values v with lower_ns <= v < upper_ns."""
+    """A bucket that is not empty: ``count`` values v with lower_ns <= v < upper_ns. Buckets are in ascending order."""
 
     lower_ns: U8
     upper_ns: U8

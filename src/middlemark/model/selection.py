@@ -62,10 +62,10 @@ def same_level(field: str, wanted: Level, level: Level) -> bool:
 def read_levels(name: str, value: object) -> tuple[Level, ...]:
     """Return the levels, as cells have them, of a suite's value: one level or a list. Raises Wrong."""
     if name not in FIELD_OF:
-        raise Wrong(f"'{name}' is no factor; {did_you_mean(name, FIELD_OF)}")
+        raise Wrong(f"'{name}' is not a factor; {did_you_mean(name, FIELD_OF)}")
     if name not in FACTORS:
         if not isinstance(value, str):
-            raise Wrong(f"{quoted(value)} is no text; write it in quotes")
+            raise Wrong(f"{quoted(value)} is not a text; write it in quotes")
         return (value,)
     key = FACTORS[name]
     values = value if isinstance(value, list) and not key.kind.compound else [value]

@@ -95,10 +95,10 @@ def setting_of(target: str, value: object) -> Setting:
     if any(fnmatchcase(target, each) for each in _NO_SETTING):
         raise Wrong(f"{quoted(target)} cannot be restored after a trial")
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise Wrong(f"{quoted(value)} is no value of {target}; write a number, or text in quotes")
+        raise Wrong(f"{quoted(value)} is not a value of {target}; write a number, or text in quotes")
     text = plain(str(value))
     if not re.fullmatch(r"[A-Za-z0-9_/.,: @-]{1,200}", text):
-        raise Wrong(f"{quoted(value)} is no value of {target}")
+        raise Wrong(f"{quoted(value)} is not a value of {target}")
     if kind_of(target) == "size":
         try:
             size = parse_size(text)
@@ -106,9 +106,9 @@ def setting_of(target: str, value: object) -> Setting:
             raise Wrong(str(error)) from None
         text = str(-(-size // 4096) * 4096)  # a file system has whole pages
     elif kind_of(target) == "hold" and not re.fullmatch(r"[0-9]{1,9}", text):
-        raise Wrong(f"{quoted(value)} is no value of {target}; write a whole number of µs")
+        raise Wrong(f"{quoted(value)} is not a value of {target}; write a whole number of µs")
     elif kind_of(target) == "group" and not text.startswith("/"):
-        raise Wrong(f"{quoted(value)} is no group; write its path, as in '/' or '/measured'")
+        raise Wrong(f"{quoted(value)} is not a group; write its path, as in '/' or '/measured'")
     return Setting(target, text)
 
 

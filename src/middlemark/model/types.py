@@ -24,4 +24,4 @@ def misfit(type_name: str, size: int) -> str | None:
 
 def _multiple(what: str, size: int, unit_bytes: int) -> str:
     nearest = max(1, round(size / unit_bytes)) * unit_bytes
-    return f"{what} is {unit_bytes} bytes, and {size} is no multiple of it; take size {nearest}"
+    return f"{what} is {unit_bytes} bytes, and {size} is not a multiple of it; take size {nearest}"

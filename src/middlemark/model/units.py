@@ -43,7 +43,7 @@ def parse_size(text: str) -> int:
             f"'{text}' is ambiguous; write '{number}{letter}' for {binary} bytes, or '{plain}' for {plain} bytes"
         )
     if unit not in _BYTES:
-        raise UnitError(f"'{text}': '{match[2]}' is no unit of size; k, m and g are KiB, MiB and GiB")
+        raise UnitError(f"'{text}': '{match[2]}' is not a unit of size; k, m and g are KiB, MiB and GiB")
     size = Fraction(number) * _BYTES[unit]
     if size.denominator != 1:
         raise UnitError(f"'{text}' is not a whole number of bytes")
@@ -59,7 +59,7 @@ def parse_seconds(text: str) -> float:
     if not unit:
         raise UnitError(f"'{text}' has no unit; write {number}s or {number}ms")
     if unit not in _SECONDS:
-        raise UnitError(f"'{text}': '{unit}' is no unit of time; there are ns, us, ms, s, m (minutes) and h")
+        raise UnitError(f"'{text}': '{unit}' is not a unit of time; there are ns, us, ms, s, m (minutes) and h")
     return float(Fraction(number) * _SECONDS[unit])
 
 
@@ -73,7 +73,7 @@ def parse_rate(text: str) -> float:
     if letter == "m":
         raise UnitError(f"'{text}' is ambiguous; write '{number}M' for {_plain(Fraction(number) * 10**6)} a second")
     if letter not in _HERTZ:
-        raise UnitError(f"'{text}': '{unit}' is no unit of rate; k and M are a thousand and a million a second")
+        raise UnitError(f"'{text}': '{unit}' is not a unit of rate; k and M are a thousand and a million a second")
     rate = float(Fraction(number) * _HERTZ[letter])
     check_rate(rate, f"'{text}'")
     return rate

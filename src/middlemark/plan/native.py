@@ -115,7 +115,7 @@ def _wrong(adapter: Description, key: str, value: str, context: Context) -> str 
         return None if user_file(value) else "a configuration file is given with --config ADAPTER=FILE, or in [config]"
     if key == KEY:
         takers = [each.name for each in context.descriptions if KEY in each.native]
-        return f"{adapter.name} takes no configuration file; {listing(takers) or 'no adapter here'} can"
+        return f"{adapter.name} cannot use a configuration file; adapters that can: {listing(takers) or 'none here'}"
     return None if accepts(adapter, key) else _unknown(adapter, key)
 
 

@@ -88,7 +88,7 @@ def racing(
             experiments.setdefault(() if question else experiment(cell), []).append(index)
     problems: list[Problem] = []
     if not experiments:
-        problems.append(Problem("--adapter", "nothing is left to race: a raw transport is no candidate"))
+        problems.append(Problem("--adapter", "nothing is left to race: a raw transport is not a candidate"))
     for graph in dict.fromkeys(cell.workload for cell in plan.cells if cell.workload is not None):
         if all(topic.deadline_s is None for topic in graph.topics):
             text = "no topic has a deadline, and deadlines decide a race of workloads; give one topic a deadline"

@@ -10,7 +10,8 @@ from middlemark.problems import Problem
 from middlemark.suite.sweep import RawOptions
 
 NOT_WORSE = {"p50": "-99% … 5%", "throughput": "-5% … 9900%"}
-"""Metric → how much worse than the other build's figure the usual build's may be. The margin is 5 %, as everywhere."""
+"""Metric → the allowed change from the other build to the usual build: at most 5 % worse, which is the margin
+everywhere."""
 
 
 def against_another_build(

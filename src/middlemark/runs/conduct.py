@@ -180,7 +180,7 @@ def run_file(
 ) -> "RunFile":
     """Return the description of a run that begins now, which is stored with it.
 
-    ``cluster``: the hosts that take part. ``named``: the requested adapters; None: those that the suites name.
+    ``cluster``: the hosts that take part. ``named``: the requested adapters; None: the adapters that the suites name.
     """
     from middlemark.model.run import RunFile
     from middlemark.sites.machine import read_machine
@@ -266,7 +266,7 @@ def _report_lacks_of_container(plan: Plan) -> None:
 
 
 def _missed(run: "MeasuredRun", fail_if: FailIf) -> bool:
-    """Print a sentence for each expectation that fails the run; return whether there are any."""
+    """Print a sentence for each expectation that fails the run. Return whether any expectation does."""
     from middlemark.document.expectations import expected_of
     from middlemark.stats.expectations import ClaimVerdict
 

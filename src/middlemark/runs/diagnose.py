@@ -26,7 +26,7 @@ MOST_SENTENCES = 3
 ALL = 0.999
 """A larger share of received messages counts as all: trials with the same rate may differ by one message."""
 MOST_CELLS = 6
-"""The most rows that are measured to try a lift: those that the limit affects most."""
+"""The most rows that are measured to try a lift. The rows that the limit affects most are chosen."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,9 +118,10 @@ def _verdict(run: "MeasuredRun", before: "CellResult", after: "CellResult", lift
 
 
 def _received(run: "MeasuredRun", cells: Sequence[Cell]) -> list[dict[int, float]]:
-    """Return for each cell round → share of the messages that arrived. A failed trial has 0.
+    """Return, for each cell, the share of messages that arrived, by round. A failed trial has 0.
 
-    With a fixed rate the whole is the highest number that any trial sent, so messages not sent in time count as lost.
+    With a fixed rate, the share is of the highest number of messages that any trial sent, so messages not sent in time
+    count as lost.
     """
     trials = [[each.outcome for each in run.trials[run.file.plan.cells.index(cell)]] for cell in cells]
     counted = [(outcome, counts_of(outcome)) for some in trials for outcome in some]

@@ -55,7 +55,7 @@ def _worse(text: str, judged: Collection[str], problems: list[Problem]) -> tuple
 
     words = text.split()
     if (len(words) == 1 and WORSE not in judged) or not words:
-        problems.append(Problem("--fail-if", f"'{text}' is no condition; {did_you_mean(text, judged)}"))
+        problems.append(Problem("--fail-if", f"'{text}' is not a condition; {did_you_mean(text, judged)}"))
         return None
     if len(words) == 4 and words[0] not in METRICS and words[2] == "than":
         problems += read_metrics(words[0], "--fail-if")[1]
@@ -63,7 +63,7 @@ def _worse(text: str, judged: Collection[str], problems: list[Problem]) -> tuple
     name = words[0] if words[0] in METRICS else "p50"
     if len(words) != 4 or words[:3] != [name, METRICS[name].worse, "than"]:
         right = f"'{name} {METRICS[name].worse} than 5%'"
-        text = f"'{text}' is no condition; write {WORSE}, as in {right}"
+        text = f"'{text}' is not a condition; write {WORSE}, as in {right}"
         problems.append(Problem("--fail-if", f"{text}{', or undecided' if UNDECIDED in judged else ''}"))
         return None
     try:

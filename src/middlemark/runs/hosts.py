@@ -42,7 +42,7 @@ class Reaching(NamedTuple):
 
 @contextlib.contextmanager
 def reaching(asked: HostsAsked) -> Iterator[Reaching | None]:
-    """Check the options and yield what connects to the hosts; yield None if no option names hosts.
+    """Check the options. Yield an object that connects to the hosts, or None if no option names hosts.
 
     Connections are closed at the end.
 

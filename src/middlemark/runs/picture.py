@@ -52,12 +52,12 @@ def picture_of(page: str, kind: str) -> bytes:
             ended = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise MeasureError(
-                f"{chromium}: drew no picture ({error})", "try its window once, or another one"
+                f"{chromium}: drew no picture ({error})", "name another Chromium in MIDDLEMARK_CHROMIUM"
             ) from None
     found = _PICTURE.search(ended.stdout)
     if found is None:
         last = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1]
-        raise MeasureError(f"{chromium}: drew no picture: {last}", "name another one in MIDDLEMARK_CHROMIUM")
+        raise MeasureError(f"{chromium}: drew no picture: {last}", "name another Chromium in MIDDLEMARK_CHROMIUM")
     pictures = json.loads(html.unescape(found[1]))
     if kind not in pictures:
         raise MeasureError("this report compares nothing, so there is no picture of its answer")

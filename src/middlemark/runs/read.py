@@ -78,7 +78,7 @@ def newest(folder: Path) -> Path:
         return inside[-1]
     if folder.is_dir():
         raise MeasureError(
-            f"{folder}: is no run and contains no runs; searched {folder}/run.json and {folder}/*/run.json",
+            f"{folder}: is not a run and contains no runs; searched {folder}/run.json and {folder}/*/run.json",
             "`middlemark run` and `middlemark which` make runs; --out names the folder",
         )
     raise MeasureError(

@@ -20,7 +20,7 @@ from middlemark.system.root import Root
 from middlemark.system.settings import CannotError
 
 _BUFFERS = {"rmem_max": ("receive buffer",), "wmem_max": ("send buffer", "send and receive buffer")}
-"""Kernel limit → words in the help of native settings for the same buffer, which may be set below the limit."""
+"""Kernel limit → words by which the help of a native setting shows that it sets the same buffer."""
 
 
 class Lift(msgspec.Struct, frozen=True, kw_only=True):

@@ -71,7 +71,7 @@ class ComparisonRequest:
 
     @property
     def read(self) -> tuple[str, ...]:
-        """The metrics to read from the trials: those to compare and those of --fail-if."""
+        """The metrics to read from the trials: the metrics to compare, and the metrics of --fail-if."""
         return tuple(dict.fromkeys((*self.metrics, *(metric for metric, _ in self.fail_if.worse))))
 
 
@@ -184,7 +184,7 @@ class PlannedComparisons(msgspec.Struct, frozen=True):
         return found
 
     def missed(self, asked: ComparisonRequest) -> "Iterator[tuple[str, float, Comparison]]":
-        """Yield metric, margin and comparison of each --fail-if condition that is not met. Each has its own margin."""
+        """Yield metric, margin and comparison wherever B is significantly worse by more than a margin of --fail-if."""
         from middlemark.stats.comparisons import compare
 
         for metric, margin in asked.fail_if.worse:
@@ -296,7 +296,6 @@ def sides_of(
 
 
 def _number_of(edge: "Picked", cell: "Cell") -> int:
-    """Return the number of the edge in the workload of the cell."""
     from middlemark.model.expectation import Picked, carried
 
     found = [*edge.edges(cell)]

@@ -32,7 +32,7 @@ SELDOM = 100.0
 
 
 class RawTransportProbe(NamedTuple):
-    """A raw transport whose p50 of the round trip is ``times`` times one property of the machine."""
+    """A raw transport whose round trip has a p50 of ``times`` times one property of the machine."""
 
     name: str
     adapter: str
@@ -85,7 +85,7 @@ def try_machine(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
 
 
 def _plan(asked: Iterable[RawTransportProbe], workers: Mapping[str, Worker], cpus: tuple[int, ...]) -> Plan | None:
-    """Return the plan; None: no raw transport is built."""
+    """Return the plan. None: no raw transport is built."""
     suites = [
         suite
         for each in asked

@@ -105,7 +105,7 @@ class _Racing:
 
 
 class _Deciding:
-    """Adds rounds until every expectation is decided. It judges only after some rounds, as every look may be wrong."""
+    """Adds rounds until every expectation is decided. Judges seldom, because each judgement may be wrong."""
 
     def __init__(self, plan: Plan, deciding: Deciding, adapters: Sequence[Description]) -> None:
         self.budget_s = deciding.budget_s

@@ -139,7 +139,7 @@ class _Check:
             return
         signed = any(_issued(certificate, by) for by in authorities)
         if identity == "stranger" and signed:
-            text = f"{layout.AUTHORITY} issued it, so it would be accepted; let another authority issue the stranger's"
+            text = f"{layout.AUTHORITY} issued it, so nobody would refuse the stranger; issue it with another authority"
             self._report(identity + layout.CERTIFICATE, text)
         if identity != "stranger" and not signed:
             text = f"{layout.AUTHORITY} did not issue it, so the other processes would refuse it"

@@ -27,7 +27,10 @@ _PLANTED = ("", Column("planted", 3), Column("it was", 4), Column("measured", 5)
 _LEGEND = facts(
     ("  scatter", "half the span of the middle 68 % of all trials"),
     ("  false", "called faster or slower, of all pairs of labels of one setting, judged together as in `compare`"),
-    ("  alone", "false, equivalent and undecided if each comparison is judged alone, as `compare` judges two settings"),
+    (
+        "  alone",
+        "false if each comparison is judged alone, as `compare` judges two settings; so are the next two columns",
+    ),
     ("  found", "called slower"),
     ("  it was, measured", "the delay, and by how much p50 was longer, in percent of A's p50 in this run"),
 )

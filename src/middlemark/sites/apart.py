@@ -33,11 +33,12 @@ from middlemark.sites.witness import Waited
 CLOCKS = "it would compare raw counters of two hosts"
 LOOPBACK = "127.0.0.1"
 ANSWER_S = 30.0
-"""The longest that a host may take for a request that does not wait, such as a probe or a start."""
+"""The longest time, in seconds, that a host may take to answer a request that waits for nothing, such as a probe."""
 SETTLE_S, QUIET_S = 1.0, 0.25
-"""Receivers have opened their ends after SETTLE_S, or earlier: when they left notes, and no new one for QUIET_S."""
+"""Receivers count as open after SETTLE_S seconds, or earlier if they have left notes and no new note for QUIET_S
+seconds."""
 SILENCE_S = 8.0
-"""A host whose answer is this much later than due is gone."""
+"""A host whose answer is overdue by this number of seconds is gone."""
 
 Counts = TypeVar("Counts", Evidence, NetworkCost)
 
@@ -108,7 +109,7 @@ class _End:
         self.network = NetworkCost(**dict.fromkeys(NetworkCost.__struct_fields__, 0))
         self.other = self
         self.last_note_s = 0.0
-        """The time at which a worker of this end last left a note; 0: none has."""
+        """The time at which a worker of this end last left a note; 0: no worker has left a note."""
         self._cluster = cluster
         self._workers: list[_FarWorker] = []
         self._tasks: list[asyncio.Task[None]] = []

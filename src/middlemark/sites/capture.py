@@ -31,7 +31,7 @@ class TapEnd(msgspec.Struct, frozen=True):
 
 
 class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the tapping program. The first says that it listens, the second contains the result."""
+    """An answer of the tapping program: the first says that the program listens, the second contains the result."""
 
     bytes: int = 0
     holds_payload: bool = False

@@ -17,7 +17,7 @@ from middlemark.system.root import stat_of
 
 STDERR_END_BYTES = 4096
 MOST_LINE_BYTES = 1 << 20
-"""The longest line on the control channel, in bytes. The longest line of a witness has a tenth of it."""
+"""The longest line on the control channel, in bytes. The longest line of a witness has a tenth of this length."""
 PIPES = 9
 """The descriptors that a start needs: three pipes, the pipe that reports a failed exec, and a pidfd. A Popen that fails
 for lack of descriptors does not close the ones that it already has (Python before 3.11.4)."""

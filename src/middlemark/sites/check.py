@@ -22,7 +22,7 @@ class Checked(msgspec.Struct, frozen=True):
     adapters: dict[str, str]
     """The adapters that differ from those on this machine, each with the difference."""
     clock: ClockOffset | None
-    """The offset of the first host's clock from this host's; None: this is the first host, or it is unknown."""
+    """The offset of the first host's clock from this host's; None: this is the first host, or the offset is unknown."""
     passes: dict[str, bool]
     """Protocol and sender → whether packets of that host arrive at a free port."""
 

@@ -22,9 +22,9 @@ EVERY_S = 1.0
 """The time between two bursts, in seconds."""
 IN_A_BURST = 8
 AT_THE_ENDS, APART_S = 4, 0.02
-"""The number of bursts before and after the measurement, and the time between two of them."""
+"""The number of bursts before and after the measurement, and the time between two of them, in seconds."""
 LOST_S = 0.2
-"""A datagram without an answer after LOST_S is lost. A burst ends after ``MOST_LOST`` lost datagrams."""
+"""A datagram without an answer after LOST_S seconds is lost. A burst ends after ``MOST_LOST`` lost datagrams."""
 MOST_LOST = 3
 _ASKED, _ANSWERED = struct.Struct("!Q"), struct.Struct("!QQQ")
 
@@ -33,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A datagram and its answer. ``asked`` and ``back``: by the asking host's clock; the others: by the other's."""
+    """A datagram and its answer. ``asked`` and ``back``: the asking host's clock; the others: the answering host's."""
 
     asked_ns: int
     received_ns: int

@@ -91,7 +91,7 @@ class Cluster:
         self.facts[name] = msgspec.json.decode(facts, type=Facts)
 
     def differing(self, name: str) -> dict[str, str]:
-        """Return adapter → how it differs on this host from the one on this machine, for those that differ."""
+        """Return adapter → difference, for the adapters whose build differs on this host and on this machine."""
         there = self.facts[name]
         lacking = {each: "it is built here, but not there" for each in self._builds if each not in there.adapters}
         other = {
@@ -149,7 +149,7 @@ class Cluster:
         return next((address for address, each in workers.items() if each["name"] == name), "")
 
     async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float, scope: str | None = None) -> Any:
-        """Call a method of the host's actor. Raises HostGoneError, and what the method raises: WorkerFailedError."""
+        """Call a method of the host's actor. Raises HostGoneError, and WorkerFailedError if the method raises it."""
         actor = self._actors[name]
 
         async def do() -> Any:

@@ -141,7 +141,7 @@ def real_time_limit(root: Root, own: Sequence[str]) -> tuple[int, int, str] | No
     """
     below = [
         group for group in own if not root.names(f"{group}/release_agent")
-    ]  # the root group's limit is that of the machine, which is added below
+    ]  # the root group has the limit of the machine, which is added below
     limits = [
         (f"{group}/cpu.rt_runtime_us", f"{group}/cpu.rt_period_us", f"/{group}/cpu.rt_runtime_us") for group in below
     ]

@@ -56,7 +56,7 @@ def end_descendants(trial: str, before: frozenset[int] | None = None) -> tuple[s
 
 
 def _still_living(orphans: frozenset[int]) -> set[int]:
-    """Reap the orphans that have ended; return the others."""
+    """Reap the orphans that have ended. Return the orphans that still live."""
     living = set()
     for pid in orphans:
         with contextlib.suppress(ChildProcessError):

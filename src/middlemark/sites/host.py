@@ -41,7 +41,7 @@ from middlemark.workers.find import described, executables, witness
 
 KNOCK_S = 2.0
 POLL_S = 1.0
-"""The longest that the actor waits for events before it answers the coordinator without any."""
+"""The longest time, in seconds, that the actor waits for events before it answers the coordinator without any event."""
 LEASE_S = 15.0
 NOTES_S = 0.02
 MOST_NOTE_BYTES = 1 << 16
@@ -78,7 +78,7 @@ Report = WorkerEvent | WorkerFailure | LeftFile
 _OF_HOST = ("facts", "ping", "listen", "knock", "heard", "begin", "close", "answer_clock", "ask_clock", "clock_asked")
 KNOCK = b"middlemark"
 
-# Commands arrive as JSON: fields with default values would not be left out when a pickled struct is encoded.
+# Commands arrive as JSON, because a struct that was pickled no longer omits fields with default values when encoded.
 _COMMAND = msgspec.json.Decoder(Command)
 _SETTINGS = msgspec.json.Decoder(Settings)
 
@@ -100,8 +100,9 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 _actors: "WeakSet[Host]" = WeakSet()
-"""The actors of this process. An actor that its coordinator has abandoned may still run a trial. The end of that trial
-kills all processes that were started after it. So an actor begins a trial only after all others have ended theirs."""
+"""The actors of this process. An actor that its coordinator has abandoned may still run a trial. When that trial ends,
+it kills all processes that were started after it. So an actor begins a trial only after all other actors have ended
+their trials."""
 
 
 class Host:
@@ -319,7 +320,7 @@ class _Trial:
         return self.session.network()
 
     async def hear(self) -> list[Report]:
-        """Return the new reports. Waits until there is one."""
+        """Return the new reports, after waiting until there is at least one."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POLL_S):
                 await self._has_reports.wait()

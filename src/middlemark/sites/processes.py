@@ -32,7 +32,7 @@ class Processes:
         return [text for text in (*unclean, *deaths) if text]
 
     async def close_to_the_end(self, grace_s: float) -> list[str]:
-        """Close. If cancelled meanwhile, kill everything and finish, because no other code would clean up."""
+        """Call ``close``. If cancelled meanwhile, kill everything and finish, because no other code would clean up."""
         closing = asyncio.ensure_future(self.close(grace_s))
         try:
             return await asyncio.shield(closing)

@@ -1,4 +1,4 @@
-"""Remove what killed workers left. It is found by the adapter's patterns, and removed only if no process uses it."""
+"""Remove what killed workers left: paths that match the adapter's patterns and that no process uses."""
 
 import contextlib
 import ctypes
@@ -58,7 +58,8 @@ def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
 def left_before(patterns: Sequence[str], scope: str) -> frozenset[str]:
     """Return the matching paths that no process uses now. They are leftovers of others, and stay.
 
-    A path that is in use may belong to another run in the same domain. If that run ends before ours, we remove it.
+    A path that is in use may belong to another run in the same domain. If that run ends before ours, we remove the
+    path.
     """
     found = snapshot(patterns, scope)
     return found - in_use(found) if found else found
@@ -108,13 +109,13 @@ def clear_abandoned() -> tuple[str, ...]:
             removed += clear(claim.patterns, claim.scope, frozenset(claim.before))
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
-        elif _was_never_claimed(folder):
+        elif _removed_unclaimed(folder):
             removed.append(folder)
     return tuple(removed)
 
 
-def _was_never_claimed(folder: str) -> bool:
-    """Remove a folder of ours if it is old and empty, as its launcher was killed before the claim. Return whether."""
+def _removed_unclaimed(folder: str) -> bool:
+    """Say whether a folder of ours is old and empty, as its launcher was killed before the claim. If so, remove it."""
     with contextlib.suppress(OSError):
         about = os.lstat(folder)
         if about.st_uid == os.geteuid() and time.time() - about.st_mtime > UNCLAIMED_S:

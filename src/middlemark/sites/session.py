@@ -92,7 +92,7 @@ class Session(Protocol):
         """Start the companions for these settings on the senders' site. Return the environment for the workers."""
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> Channel:
-        """Start a worker on the receivers' site, which in a workload is the second site, or on the senders' site."""
+        """Start a worker on the senders' or, if it ``receives``, on the receivers' site (in a workload: the second)."""
 
     async def settled(self) -> None:
         """Wait until the receivers have probably opened their ends and their notes are on both sites."""

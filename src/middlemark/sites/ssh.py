@@ -23,7 +23,7 @@ AUTHORITY, CERTIFICATE, KEY = "authority.pem", "certificate.pem", "key.pem"
 
 
 class Certificates(NamedTuple):
-    """The certificates, in PEM, for all ends of one run's cluster. Their authority signs no others."""
+    """The certificates, in PEM, for all ends of one run's cluster. Their authority signs no other certificates."""
 
     authority: str
     certificate: str

@@ -67,8 +67,8 @@ def run(folder: str, arguments: list[str]) -> None:
     from distributed.cli.dask_spec import main as run_dask
 
     dask.config.set({"temporary-directory": folder})
-    # Python's first look for the temporary folder writes a file there. Dask kills its scheduler while it ends, and a
-    # kill during that look, which clear() would cause, leaves the file.
+    # Makes Python look for the temporary folder now. The first look writes a file there. Otherwise clear() would look
+    # first, while Dask ends and kills its scheduler, and a kill at that moment leaves the file.
     tempfile.gettempdir()
 
     def end_with_stdin() -> None:

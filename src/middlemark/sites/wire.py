@@ -39,7 +39,7 @@ class NoNetemError(Exception):
 
 
 async def set_up(asked: EndRequest) -> tuple[str, ...]:
-    """Set up the end; return descriptions of how. Raises NoNetemError, NetlinkError and OSError."""
+    """Set up the end. Return how the link is emulated. Raises NoNetemError, NetlinkError and OSError."""
     link = asked.link
     number, other = asked.number, 3 - asked.number
     with contextlib.suppress(OSError):  # TCP must not remember properties of the link from an earlier trial

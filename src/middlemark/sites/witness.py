@@ -42,7 +42,7 @@ SLEEPS = "the roles sleep for their messages, and recording their context switch
 
 
 def probe_ns(limits: Limits) -> int:
-    """Return the duration of each of both probes, in ns."""
+    """Return the duration of each of the two probes, in ns."""
     seconds = limits.warmup_s + (UNKNOWN_S if limits.duration_s is None else limits.duration_s)
     return round(min(max(seconds * 1e9 * SHARE, LEAST_PROBE_NS), PROBE_NS))
 

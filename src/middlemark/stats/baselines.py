@@ -73,10 +73,10 @@ def nearest_raw_transports(
 ) -> tuple[RawTransport | None, ...]:
     """Return for each cell the raw transport with the cell's carrier; None if the run has none.
 
-    For the cell of a raw transport, that is the cell itself. ``medians`` are in ns, by cell: the p50, or if ``by_rate``
-    the time per message (1e9 divided by the rate). If a middleware chooses its carrier, ``actual_transports`` (by cell,
-    from the evidence) contains it; without evidence any carrier is accepted. If several raw transports are equally
-    near, the fastest is taken.
+    A cell of a raw transport gets itself. ``medians`` are in ns, by cell: the p50, or if ``by_rate`` the time per
+    message (1e9 divided by the rate). If a middleware chooses its carrier, ``actual_transports`` (by cell, from the
+    evidence) contains it; without evidence any carrier is accepted. If several raw transports are equally near, the
+    fastest is taken.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
@@ -111,7 +111,7 @@ def baselines(
     """Return each cell's baseline: the fastest raw transport of its experiment, with any carrier.
 
     If a cell hands over a pointer (``hands_over``), so does its baseline; the baseline of any other cell copies.
-    Copying within one process (memcpy) transports nothing, so such a cell is no baseline and has none.
+    Copying within one process (memcpy) transports nothing, so such a cell is not a baseline and has none.
     """
     measured = _by_experiment(cells, medians, descriptions)
 

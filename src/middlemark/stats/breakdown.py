@@ -61,9 +61,9 @@ class Breakdown(msgspec.Struct, frozen=True):
 
 
 def why_no_breakdown(cell: Cell) -> str | None:
-    """Return why a cell of this kind can have no breakdown, whatever was measured.
+    """Return why no cell of this kind can have a breakdown, whatever was measured.
 
-    None: it can have one.
+    None: a cell of this kind can have a breakdown.
     """
     if cell.pattern == "ping-pong" and cell.echo == "all" and cell.subscribers > 1:
         return f"the last of {cell.subscribers} replies ends a round trip, and the sender of that reply is not recorded"
@@ -187,14 +187,14 @@ def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, N
 
 
 def _all_known(instants: Ns) -> bool:
-    """Return whether at most the share ``LACKING`` of the messages has no such instant; the caller leaves those out."""
+    """Return whether at most the share ``LACKING`` of the messages lack this instant. The caller leaves them out."""
     return len(instants) > 0 and bool(np.count_nonzero(np.isnan(instants)) <= LACKING * len(instants))
 
 
 def _common(found: Sequence[Parts]) -> Parts:
     """Return the parts of the messages of all roles.
 
-    Roles whose parts have other names than those of most messages are left out.
+    Roles whose parts differ in their names from the parts of most messages are left out.
     """
     sized = [(len(next(iter(each.values()))), each) for each in found]
     lengths: dict[tuple[str, ...], int] = {}
@@ -271,7 +271,7 @@ def _float(values: Numbers) -> Ns:
 def stream_breakdown(outcome: TrialOutcome, records: Sequence[Kept], absent: str | None) -> Breakdown:
     """Return the parts of a stream's messages.
 
-    ``absent`` is the reason why arrivals cannot be matched with sends; None: they can.
+    ``absent`` is the reason why arrivals cannot be matched with sends; None: arrivals can be matched.
     """
     if absent is not None:
         return Breakdown((), absent)

@@ -81,11 +81,11 @@ class InRace(msgspec.Struct, frozen=True):
 
     race: int
     eliminated: Elimination | None = None
-    """None: it may be the best."""
+    """None: the candidate may be the best."""
     rounds: int = 0
-    """Number of rounds in which it was measured."""
+    """Number of rounds in which the candidate was measured."""
     holds: bool = True
-    """It met the requirements in at least half of its trials."""
+    """The candidate met the requirements in at least half of its trials."""
     within: float | None = None
     """Share of messages that arrived within the deadline, as the median over trials; None: there is no deadline."""
     state: RaceState | None = None
@@ -100,7 +100,7 @@ def attempt(
     kept: KeptOf,
     descriptions: Mapping[str, Description],
 ) -> Attempt:
-    """Return the result of a candidate's trial. It counts as failed if the actual transport is not the one named."""
+    """Return the result of a candidate's trial. The trial failed if its actual transport is not the one named."""
     outcome, wanted = trial.outcome, race.wanted
     if outcome.failed is not None or used_another_transport(cell, outcome, descriptions):
         return Attempt(None, "failed")
@@ -129,7 +129,7 @@ def attempt(
 def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) -> Attempt:
     """Return the result of a workload's trial, which holds if all edges hold.
 
-    Otherwise it misses what the worst edge misses.
+    Otherwise the trial misses the requirement that the worst edge misses.
     """
     edges = edges_over(cell, [graph])
     held, failing = graph_holds(edges), fails_most(edges)
@@ -221,8 +221,8 @@ def _after(state: RaceState, attempts: Attempts, number: int, fewest: int, *, la
     }
     order: list[Hashable] = []
     ended: Ended | Literal["none holds"] | None = None
-    # A candidate without a figure in some round is compared over the rounds that it has. The others keep all their
-    # rounds.
+    # A candidate that lacks a figure in some round is compared over the rounds in which it has one. The other
+    # candidates keep all their rounds.
     whole = {each: logs for each, logs in timed.items() if len(logs) == max(map(len, timed.values()))}
     for some in (whole, timed) if len(whole) < len(timed) else (timed,):
         due = {each: logs for each, logs in some.items() if each not in eliminated}
@@ -247,7 +247,7 @@ def holds(attempts: Collection[Attempt]) -> bool:
 
 
 def _elimination(attempts: Sequence[Attempt]) -> Elimination | None:
-    """Return why a candidate is eliminated independently of the others; None: it is not.
+    """Return why a candidate is eliminated independently of the others; None: the candidate stays.
 
     A candidate is eliminated if it failed twice, or if significantly more than half of its trials miss a requirement,
     by the exact one-sided binomial test. Each look uses half of the remaining error of 5 %.

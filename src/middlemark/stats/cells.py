@@ -68,7 +68,7 @@ def cell_results(
 def trials_by_cell(
     plan: Plan, outcomes: Sequence[TrialOutcome], samples: SamplesOf, kept: KeptOf = _no_files
 ) -> list[list[TrialSummary]]:
-    """Return the summaries of the trials of each cell. Nearly all the time of ``cell_results`` is spent here."""
+    """Return the summaries of the trials of each cell. ``cell_results`` spends nearly all its time in this function."""
     of_cell: list[list[TrialSummary]] = [[] for _ in plan.cells]
     for outcome in sorted(outcomes, key=lambda each: each.order):
         of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept, in_full=True))
@@ -246,7 +246,7 @@ def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> Cell
 
 
 def _mean_size(cell: Cell, trials: Sequence[TrialSummary]) -> float:
-    """Return the mean size of a message in bytes: the cell's size, or for a workload the mean of those sent."""
+    """Return the mean size of a message in bytes: the cell's size, or for a workload the mean of all sent messages."""
     if cell.workload is None:
         return cell.size
     graph = cell.workload.under(cell.scale, cell.copies)
@@ -333,8 +333,8 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
 
 
 _BOUND = 3
-"""Fewest trials of a raw transport for the warning that a cell is faster. A cell with fewer trials needs only as many.
-"""
+"""Fewest trials of a raw transport for the warning that a cell is faster. If the cell has fewer trials, that number
+suffices."""
 
 
 def _with_baselines(
@@ -390,7 +390,7 @@ def _below_baseline(
 
 
 def _by_round(cell: Cell, trials: Sequence[TrialSummary]) -> dict[int, float]:
-    """Return by round the time per message if ``by_rate``, else the p50, of each measured trial in ns."""
+    """Return, for each measured trial, by its round: the time per message if ``by_rate``, else the p50, in ns."""
     rated = by_rate(cell)
     return {
         each.outcome.number: 1e9 / figure if rated else figure
@@ -411,7 +411,7 @@ def _baseline(
 
 
 def _compared_ns(result: CellResult) -> float | None:
-    """Return what is compared with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
+    """Return the figure to compare with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
     if result.workload is not None:
         return result.workload.worst_share
     if by_rate(result.cell):

@@ -14,14 +14,14 @@ from middlemark.stats.breakdown import IN_BETWEEN, TOGETHER, Breakdown, shares
 from middlemark.stats.result import Part
 
 NEAR = 1.2
-"""Largest accepted ratio of the median time of (de)serialising to the part that contains it. A time above that part is
-cut to its length."""
+"""Largest accepted ratio of the median time of (de)serialising to the part that contains it. A time that is longer than
+the part is cut to the part's length."""
 
 _WAYS = (("", "serialize_ns", "deserialize_ns"), ("reply ", "reply_serialize_ns", "reply_deserialize_ns"))
 
 
 def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | None]:
-    """Return the parts with ``serialize`` and ``deserialize`` among them, and why one of them is missing."""
+    """Return the parts with ``serialize`` and ``deserialize`` among them, and why one of these is missing."""
     if cell.type == "octets" or not found.parts:
         return found.parts, None
     if found.coding is None:

@@ -39,11 +39,11 @@ class Side(msgspec.Struct, frozen=True):
     raw_transport: RawTransportFigures | None = None
     is_raw_transport: bool = False
     contradicted: bool = False
-    """Its actual transport is not the one that it names; it is then compared only on request."""
+    """The cell's actual transport is not the one that it names. Such a cell is compared only on request."""
     added: bool = False
     """The plan added the cell, which is a raw transport."""
     in_race: InRace | None = None
-    """None: it was in no race."""
+    """None: the cell was in no race."""
 
 
 class Pairing(msgspec.Struct, frozen=True):
@@ -292,7 +292,7 @@ def _against(side: Side, metric: str, median: float) -> TimesRawTransport | None
 
 
 def _compared_ns(side: Side) -> float | None:
-    """Return what is compared with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
+    """Return the figure to compare with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
     rated = by_rate(side.cell)
     figures = side.figures["throughput" if rated else "p50"].values()
     if not figures:

@@ -70,7 +70,7 @@ def _companions(outcomes: Sequence[TrialOutcome]) -> tuple[CompanionResources, .
 
 
 def _by_who(trials: Iterable[Sequence[Cost]]) -> dict[str, list[Cost]]:
-    """Return the costs of each process over the trials, by its name, in the order of the first trial."""
+    """Return, by the name of a process, its costs in each trial. The names are in the order of the first trial."""
     by_who: dict[str, list[Cost]] = {}
     for costs in trials:
         for cost in costs:
@@ -147,7 +147,7 @@ def involuntary_hz(cost: WorkerCost) -> float:
 
 
 def threads_of(cost: WorkerCost) -> float | None:
-    """Return the number of the worker's threads, including those that ended; None if an imported log lacks it."""
+    """Return the number of the worker's threads, including ended threads; None if an imported log lacks the number."""
     present = [each.threads for each in cost.threads if each.threads is not None]
     return sum(present) if len(present) == len(cost.threads) else None
 

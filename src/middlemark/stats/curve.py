@@ -66,13 +66,13 @@ def sustainable(outcomes: Sequence[TrialOutcome]) -> Sustainable | None:
 
 
 def _held_hz(outcome: TrialOutcome) -> float | None:
-    """Return the rate that a search found, which is that of its last step. Higher rates held only for a short time."""
+    """Return the rate that a search found: the rate of its last step. Higher rates held only for a short time."""
     last = outcome.steps[-1] if outcome.steps else None
     return last.rate_hz if last and last.held and last.failed is None else None
 
 
 def _bound_hz(cell: Cell, saturated: Step) -> float:
-    """Return the rate of each publisher at which the offered load equals what arrived at saturation."""
+    """Return the rate of each publisher at which the offered load equals the rate that arrived at saturation."""
     return saturated.received_hz * cell.topics / cell.publishers
 
 

@@ -46,7 +46,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     setting: str = ""
     """The file or sysctl that sets the limit, if the trials contain it."""
     advice: str = ""
-    """How to lift the limit, if it is no setting of the machine."""
+    """How to lift the limit, if it is not a setting of the machine."""
     weight: float
     """Severity of the symptom, by which limits are sorted."""
 
@@ -241,7 +241,7 @@ def _no_room(trials: _Trials) -> Found | None:
     need = max(_LEAST_ROOM, 8 * trials.cell.size)
 
     def full(each: TrialOutcome) -> str:
-        """Return the evidence; empty: none."""
+        """Return the evidence; empty: there is no evidence."""
         little = each.shm is not None and each.shm.least_free_bytes < need
         if each.failed is not None:
             if "/dev/shm" in each.failed.text:

@@ -26,7 +26,7 @@ Figures = Mapping[int, float]
 _MEDIAN = 2 / math.pi
 """Efficiency of a median relative to a mean for normally distributed trials."""
 _FURTHER = 1.5
-"""Number of trials of each look divided by that of the look before."""
+"""Ratio of the numbers of trials of consecutive looks."""
 _EQUAL_LOOKS = 4
 _EQUAL_SHARE = 0.2
 """Share of the error of each of the first ``_EQUAL_LOOKS`` looks. Each further look has half of the rest."""

@@ -46,7 +46,7 @@ def exact_median_interval(figures: Sequence[float], confidence: float) -> tuple[
 
 @functools.lru_cache(maxsize=64)
 def _middle_ranks(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the ranks of the middle two figures of each draw among ``count`` trials, whatever the figures are."""
+    """Return the ranks of the middle two figures in each bootstrap draw of ``count`` trials."""
     drawn = np.sort(np.random.default_rng(count).integers(0, count, (RESAMPLES, count)), axis=1)
     return drawn[:, (count - 1) // 2], drawn[:, count // 2]
 

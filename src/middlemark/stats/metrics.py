@@ -43,7 +43,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     samples: tuple[str, ...] = ()
     """Fields of round trips from which the metric is computed, in addition to ``COMPARED_TIMES``."""
     latency: bool = False
-    """It is computed from the times of messages that arrived; lost messages have no time."""
+    """The metric is computed from the times of messages that arrived; lost messages have no time."""
     has_raw_transport: bool = False
     """Raw transports bound the metric. They do not bound processor time or memory."""
     of_cell: bool = False
@@ -63,7 +63,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 def _has_latency(cell: Cell) -> bool:
     """Return whether one latency describes the cell.
 
-    In a flood it would be queueing, and a workload has one per edge.
+    In a flood the latency would be queueing, and a workload has one latency per edge.
     """
     return cell.workload is None and not by_rate(cell)
 
@@ -183,7 +183,8 @@ PER_ROLE: Mapping[str, tuple[str, Callable[[WorkerCost], float | None], str]] = 
     "involuntary": ("context switches in which another thread took the processor", costs.involuntary_hz, "switches/s"),
     "threads": ("threads, including the bench's own", costs.threads_of, "threads"),
 }
-"""Metrics that every worker has. ``NAME`` is the sum over all workers, ``NAME.ROLE`` that over workers of the role.
+"""Metrics that every worker has. ``NAME`` is the sum over all workers, ``NAME.ROLE`` the sum over the workers of the
+role.
 
 Companions (RouDi, a broker) are only in the figures of ``NAME.companion``.
 """
@@ -224,7 +225,7 @@ METRICS: Mapping[str, Metric] = {
     "tail": _times_p50("p99"),
     "far_tail": _times_p50("p99_99"),
     "write": Metric(
-        means="time within publish(), its median",
+        means="median time within publish()",
         figure=_median_of("write_ns"),
         unit="ns",
         words=_FASTER,
@@ -232,7 +233,7 @@ METRICS: Mapping[str, Metric] = {
         of_cell=True,
     ),
     "take": Metric(
-        means="time to take what has arrived, its median",
+        means="median time to take the messages that have arrived",
         figure=_median_of("take_ns"),
         unit="ns",
         words=_FASTER,
@@ -256,7 +257,7 @@ METRICS: Mapping[str, Metric] = {
         of_cell=True,
     ),
     "seconds_spread": Metric(
-        means="the messages of the best second minus those of the worst, divided by the median second",
+        means="messages in the best second minus messages in the worst, divided by those in the median second",
         figure=lambda _, trial: rates.spread_of_seconds(trial.outcome.series),
         unit="1",
         words=_NARROWER,
@@ -339,7 +340,7 @@ _MEANT |= {"bandwidth": "bytes", "rss": "memory", "lost": "loss"}
 
 
 def read_metrics(typed: str | None, option: str = "--metric") -> tuple[tuple[str, ...], list[Problem]]:
-    """Return the metrics named in a text like ``p50,cpu``, and every problem. None: no metric is named."""
+    """Return the metrics named in a text like ``p50,cpu``, and every problem. No metric is named if it is None."""
     names = tuple(dict.fromkeys(each.strip() for each in typed.split(","))) if typed is not None else ()
     problems = []
     for name in names:
@@ -357,7 +358,7 @@ def times_of(metrics: Iterable[str]) -> tuple[str, ...]:
 
 
 def by_trial(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, tuple[float | None, ...]]:
-    """Return every metric that at least one measured trial has: the figure of each trial in their order."""
+    """Return, for every metric that at least one measured trial has, the figure of each trial, in the trials' order."""
     measured = [each for each in trials if each.outcome.failed is None]
     found = {
         name: tuple(metric.figure(cell, each) for each in measured)

@@ -21,8 +21,8 @@ TAKEN = 0.01
 not only its tail."""
 
 DELAYED = 0.05
-"""Share of the time that roles may wait for a processor, if only that wait is known. On an idle machine a wake-up also
-waits. The probes measure that wait and it is subtracted, but it varies between wake-ups."""
+"""Share of the time that roles may wait for a processor, if only that wait is known. Wake-ups on an idle machine also
+wait. The probes measure this wait, which is subtracted, but it varies between wake-ups."""
 
 RESTLESS = 3.0
 """A trial is disturbed if the share of time in which the processors were interrupted before and after it exceeds TAKEN
@@ -44,11 +44,11 @@ NO_WAKES = "the probes before and after the run's trials never slept: the time t
 DAEMON = "the roles also wait for the middleware's daemon"
 
 _ROLES = ("ping", "pong", "publisher", "subscriber", "client", "server")
-"""First words of the names of the roles' threads; some have a number after it."""
+"""First words of the names of the roles' threads. Some names have a number after these words."""
 
 
 class Usual(msgspec.Struct, frozen=True):
-    """The run's median trial. None: no trial has such a probe."""
+    """The figures of the run's median trial. None: no trial has a probe that measured the figure."""
 
     still_share: float | None
     wake_ns: float | None
@@ -160,7 +160,7 @@ def _is_role(thread: ThreadCost) -> bool:
 
 
 def _own_threads_ns(outcome: TrialOutcome) -> int:
-    """Return how long (ns) the middleware's own threads ran, for which roles wait: all threads that are no roles."""
+    """Return how long (ns) the middleware's own threads ran: all threads that are not the roles' threads."""
     threads = [thread for cost in outcome.costs for thread in cost.threads]
     return sum(each.cpu_ns for each in threads if not _is_role(each))
 
@@ -204,7 +204,7 @@ def _preemptors(seen: Witnessed, time_ns: float) -> tuple[Preemptor, ...]:
 def _marks(
     noise: TrialNoise, steal: float, periods: int | None, usual: float | None, more_irq: float | None
 ) -> tuple[str, ...]:
-    """Return in words the disturbances that exceed their limits; empty: none does."""
+    """Return in words the disturbances that exceed their limits; empty: no disturbance does."""
     found = []
     if (noise.others_share or 0.0) + steal > TAKEN and (noise.others_share or 0.0) >= steal:
         found.append(f"other processes had {percent(noise.others_share or 0.0)} of its processors' time{_who(noise)}")

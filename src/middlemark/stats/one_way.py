@@ -25,8 +25,8 @@ TIMES_UNCERTAINTY = 10
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
     """Summaries of one trial.
 
-    ``absent`` is why ``from_sent`` is None. The ``in_histogram`` latencies counted in a histogram are accurate to 0.8
-    %.
+    ``absent`` is why ``from_sent`` is None. ``in_histogram`` latencies were counted in a histogram, and are accurate to
+    0.8 %.
     """
 
     all: Summary | None
@@ -103,7 +103,7 @@ def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
 
 
 def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> tuple[Numbers | None, str | None]:
-    """Return ``one_way_ns`` minus the lateness of each send, or None and why some sends are unknown."""
+    """Return ``one_way_ns`` minus the lateness of each send. None, with the reason: some sends are unknown."""
     outgrown = [each.index for each in subscribers if each.histogram is not None]
     if outgrown:
         return None, f"the memory of subscriber {outgrown[0]} was full: later messages are counted in a histogram"

@@ -45,7 +45,7 @@ class Outliers(msgspec.Struct, frozen=True, kw_only=True):
     above: int
     machine: int
     unexplained_ns: tuple[float, ...] = ()
-    """Time beyond the median of each sample that is not the machine's, in descending order."""
+    """For each sample that is not the machine's, the time by which it exceeds the median, in descending order."""
     exposure: Exposure | None = None
     blind: str | None = None
     """Why no sample can be attributed to the middleware with certainty; None: samples can."""

@@ -1,4 +1,4 @@
-"""Pairs of cells that are compared: those of one run that differ in one factor only, and the same cells of two runs."""
+"""Pairs of cells that are compared: cells of one run that differ in one factor only, and equal cells of two runs."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +17,8 @@ _HIDDEN = {
     "label": ("label", "native"),
     VERSION: (),
 }
-"""Fields that may also differ if cells are compared by the factor. An adapter has its own transports, and a label may
-name a setting (a delay that the selftest adds)."""
+"""Factor → fields that may also differ if cells are compared by this factor. An adapter has its own transports, and a
+label may name a setting (a delay that the selftest adds)."""
 
 _MATTER = ("receive", "rate", "payload", "reliability", "processes", "pin")
 """Factors that are named if they are unknown for an imported cell."""
@@ -113,7 +113,7 @@ def _level_name(each: Side, factor: str) -> str:
 
 
 def run_against_run(first: Sequence[Side], second: Sequence[Side], but: Sequence[str] = ()) -> list[Pairing]:
-    """Pair the cells of two runs that agree in all fields but those of the factors ``but``.
+    """Pair the cells of two runs that agree in all fields, except the fields of the factors ``but``.
 
     If each run has one cell, these two are the pair. If a run has several levels of such a factor, the names contain
     the level.
@@ -152,7 +152,7 @@ def _key(cell: Cell, but: Sequence[str]) -> tuple[object, ...]:
 
 
 def reasons_against(pairing: Pairing) -> tuple[str, ...]:
-    """Return why the two cells must not be compared; empty: they may be."""
+    """Return why the two cells must not be compared; empty: a comparison is allowed."""
     a, b = pairing.a.cell, pairing.b.cell
     polling = {each.receive == "poll" for each in (a, b) if "receive" not in each.unknown}
     payloads = {each.payload for each in (a, b) if "payload" not in each.unknown}

@@ -28,8 +28,8 @@ FINALISTS = 5
 FINAL_LOOKS = (8, 12, 17, 24, 34, 48, 68, 96, 136, 192)
 """Rounds after which the exact test is applied."""
 _FINAL = (0.016, 0.007, 0.003, 0.002, 0.0015, 0.001, 0.0007, 0.0004, 0.0002, 0.0002)
-"""The error that each look of ``FINAL_LOOKS`` uses. The first error divided by four rivals exceeds 2 ** -8, so that
-eight rounds can separate five finalists."""
+"""The error that each look of ``FINAL_LOOKS`` may use. The first error, divided by four rivals, exceeds 2 ** -8, so
+that eight rounds can separate five finalists."""
 _SCREENING = 0.018
 _PRIOR = 6
 """Degrees of freedom that the scatter of all candidates contributes to the scatter of each candidate."""

@@ -77,7 +77,7 @@ def offered_hz(cell: Cell) -> float | None:
 
 
 def behind(cell: Cell, outcome: TrialOutcome) -> float:
-    """Return the share of the scheduled messages that a trial did not send; the last may be missing.
+    """Return the share of the scheduled messages that a trial did not send. One missing message does not count.
 
     0 without a schedule.
     """

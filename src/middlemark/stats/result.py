@@ -28,7 +28,7 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ThreadResources(msgspec.Struct, frozen=True):
-    """The threads of a worker that have one name, and the processors that they used together."""
+    """The threads of a worker that share a name, and the processors that they used together."""
 
     name: str
     cpu: float
@@ -70,7 +70,7 @@ class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     ns_per_message: float | None
     """Processor time for each message received, without the time in which publishers waited for their next instant."""
     rss_bytes: float | None
-    """Resident memory at the end. Pages that workers share count for each of them."""
+    """Resident memory at the end. A page that several workers share counts for each worker."""
     peak_rss_bytes: float | None
     bytes_per_subscriber: float | None
     """Mean resident memory of a subscriber's process; None if a process holds more than one role."""
@@ -108,7 +108,7 @@ class CurveStep(msgspec.Struct, frozen=True, kw_only=True):
     trials: int
     knee: bool = False
     failed: str | None = None
-    """Why no trial measured it."""
+    """Why no trial measured this load."""
 
 
 class Sustainable(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,7 +144,7 @@ class Attribution(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Preemptor(msgspec.Struct, frozen=True, kw_only=True):
-    """Processes of one name that had the roles' processors. ``pid`` is that of the process with the largest share."""
+    """Processes that share a name and had the roles' processors. ``pid``: the process with the largest share."""
 
     name: str | None
     pid: int | None
@@ -156,12 +156,12 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
 
     trial: int
     others_share: float | None
-    """Other processes had the processors, without the bench's own launcher."""
+    """Share in which processes other than the bench's launcher had the processors."""
     own_share: float | None
-    """The bench's own launcher had the processors."""
+    """Share in which the bench's launcher had the processors."""
     delay_share: float | None
-    """The roles' threads were runnable while another thread had the processor, without the time of the workers' own
-    other threads. Known only if the two fields above are not."""
+    """Share in which the roles' threads were runnable while another thread had the processor, without the time of the
+    workers' own other threads. Known only if the two fields above are not."""
     steal_share: float | None
     irq_share: float | None
     softirq_share: float | None
@@ -200,7 +200,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     disturbed: tuple[tuple[float, float], ...]
     """The longest intervals (at most 100) of other processes on a role's processor, in s since the measuring began."""
     disturbed_trial: int | None
-    """The trial of ``disturbed``: that of ``series``, if the machine was observed during it."""
+    """The trial that ``disturbed`` describes: the trial of ``series``, if the machine was observed during it."""
     absent: dict[str, str]
     """Why a field is None, by its name."""
 
@@ -228,7 +228,8 @@ class HistoryResult(msgspec.Struct, frozen=True, kw_only=True):
     expected: int
     received: int
     last_ns: float | None
-    """Time from just before it joined to the last message, as the median over trials; None: no message came."""
+    """Time from just before the subscriber joined to the last message, as the median over trials; None: no message
+    came."""
 
 
 class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
@@ -286,7 +287,7 @@ class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     holds: bool | None
-    """Every edge with a deadline holds; None: no edge has one, or one has too few messages."""
+    """Every edge with a deadline holds; None: no edge has a deadline, or an edge has too few messages."""
     first_failing: str | None
     """``topic → node`` of the edge with the highest ``failed_share``."""
     worst_share: float | None
@@ -331,8 +332,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     one_way_absent: str | None = None
     """Why a stream has no one-way latency, or lacks some of its figures."""
     clock_uncertainty_ns: float | None = None
-    """Largest error of a stream's one-way latencies because of two clocks; 0: one clock. None: no stream, or the
-    latencies are unknown."""
+    """Largest error of a stream's one-way latencies because of two clocks; 0: both ends read one clock. None: the cell
+    is not a stream, or the latencies are unknown."""
     one_way_from_sent_absent: str | None = None
     """Why a stream has no one-way latency from the send."""
     in_histogram: int = 0

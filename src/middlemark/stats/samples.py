@@ -39,7 +39,7 @@ class SamplesError(Exception):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """The samples of one role: ``raw``, with its dtype, and a histogram of those that came after ``raw`` was full."""
+    """The samples of one role: ``raw``, with its dtype, and a histogram of all samples after ``raw`` was full."""
 
     role: str
     index: int

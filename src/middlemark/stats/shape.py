@@ -82,7 +82,7 @@ def drift(values: Values, blocks: int = 16, fewest: int = 60, alpha: float = 0.0
 def slow_start(values: Values, blocks: int = 64, fewest: int = 20) -> SlowStart | None:
     """Return a beginning that is slower than the level at which the trial settled.
 
-    None: there is none, or fewer than 200 samples.
+    None: there is no slow start, or there are fewer than 200 samples.
 
     The second half is assumed to be settled. The leading blocks are the slow start as long as their median is above
     every settled block's, and above the settled level by a tenth and by four deviations (MAD) of the settled medians.

@@ -54,7 +54,7 @@ def p_value(differences: Values) -> float:
 
 
 def most_extreme(pairs: int, level: float) -> int:
-    """Return the largest value of the smaller rank sum whose p is at most ``level``, without ties; -1: none."""
+    """Return the largest value of the smaller rank sum whose p is at most ``level``, without ties; -1: no value is."""
     chances = _rank_sums(tuple(range(2, 2 * pairs + 1, 2)))[::2]  # doubled ranks, as elsewhere
     return int(np.searchsorted(np.cumsum(chances), level / 2, side="right")) - 1
 

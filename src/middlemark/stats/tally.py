@@ -106,7 +106,7 @@ def summary_of(values: Numbers) -> Summary:
 
 
 def tallied_fields(samples: Samples, fields: Sequence[str]) -> Mapping[str, Summary | None]:
-    """Return a summary of each field, in one pass over the records; None as in ``Tally.summary``.
+    """Return a summary of each field, from one pass over the records. None: see ``Tally.summary``.
 
     ``NOT_MEASURED`` is left out.
     """

@@ -26,7 +26,8 @@ SamplesOf = Callable[[TrialOutcome], Samples | None]
 """Returns the ping's samples of a trial, or None. May raise SamplesError: the trial then counts as failed."""
 
 KeptOf = Callable[[SamplesFile], Kept]
-"""Returns the samples of one role of a stream, or of one client. May raise SamplesError, with the same effect."""
+"""Returns the samples of one role of a stream, or of one client. May raise SamplesError: the trial then counts as
+failed."""
 
 TIMES = ("round_trip_ns", "first_reply_ns", "write_ns", "take_ns", "loan_ns", "fill_ns", "check_ns")
 """Fields of a sample that get one summary each, under the same name."""
@@ -44,17 +45,17 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
     times: Times = Times()
     samples: int = 0
     rates: Rates | None = None
-    """For a stream."""
+    """Only for a stream."""
     one_way: OneWay | None = None
     replies_hz: float | None = None
-    """For request-reply."""
+    """Only for request-reply."""
     outliers: Outliers | None = None
     """Samples above p99.9 with the causes that the witness's record shows; None: there is no record."""
     warnings: tuple[RunWarning, ...] = ()
     """Warnings from its raw samples."""
     breakdown: Breakdown | None = None
     graph: GraphTrial | None = None
-    """For a workload."""
+    """Only for a workload."""
 
 
 def trial_summary(

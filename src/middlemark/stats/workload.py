@@ -56,7 +56,7 @@ class GraphTrial(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def worst(self) -> float | None:
-        """The highest ratio of an edge's p99 latency to its deadline; None: no edge has one."""
+        """The highest ratio of an edge's p99 latency to its deadline; None: no edge has such a ratio."""
         return max((each.worst for each in self.edges if each.worst is not None), default=None)
 
 
@@ -100,7 +100,7 @@ def _edges(
 
 
 def part_of(deadline_s: float | None, latency: Summary | None) -> float | None:
-    """Return the p99 latency (the longest, with too few samples) divided by the deadline; None: there is none."""
+    """Return the p99 latency (the longest, if too few samples) divided by the deadline; None: no deadline."""
     if deadline_s is None or latency is None:
         return None
     longest = latency.p99 if latency.p99 is not None else latency.max
@@ -225,18 +225,18 @@ def edges_over(
 
 
 def graph_holds(edges: Sequence[EdgeResult]) -> bool | None:
-    """Say whether each edge with a deadline holds; None: no edge has one, or one has too few messages."""
+    """Say whether each edge with a deadline holds; None: no edge has a deadline, or an edge has too few messages."""
     judged = [each.holds for each in edges if each.deadline_s is not None]
     return False if False in judged else None if not judged or None in judged else True
 
 
 def fails_most(edges: Sequence[EdgeResult]) -> EdgeResult | None:
-    """Return the edge with the highest ``failed_share`` of those that do not hold; None: no judged edge fails."""
+    """Return the edge that does not hold and has the highest ``failed_share``; None: every judged edge holds."""
     return max((each for each in edges if each.holds is False), key=lambda each: each.failed_share, default=None)
 
 
 def worst_edge(edges: Sequence[EdgeResult]) -> EdgeResult | None:
-    """Return the edge with the highest p99 latency relative to its deadline; None: none has one, or no arrivals."""
+    """Return the edge with the highest p99 latency relative to its deadline; None: no edge has such a ratio."""
     known = [(part, each) for each in edges if (part := part_of(each.deadline_s, each.one_way_ns)) is not None]
     return max(known, key=lambda each: each[0], default=(0.0, None))[1]
 
@@ -318,7 +318,7 @@ def _nodes(graph: Workload, cell: Cell, resources: CellResources | None) -> tupl
 
 
 def _of_threads(graph: Workload, node: str, threads: Mapping[str, float]) -> float:
-    """Return what the threads of a node's own roles used. The middleware's threads cannot be assigned to a node."""
+    """Return the processors that the threads of a node's roles used. A node's share of other threads is unknown."""
     mine: Iterable[str] = (
         *(f"publisher {number}" for number, each in enumerate(graph.topics) if each.source == node),
         *(f"subscriber {index}" for index, (_, receiver) in enumerate(graph.edges) if receiver == node),

@@ -10,7 +10,7 @@ from middlemark.model.run import RunFile
 
 
 class InvalidFile(Exception):
-    """A value is wrong. The text begins with the value's place: ``plan.cells[3].priority: 'fifo:x' is no priority``."""
+    """A value is wrong. The text begins with its place: ``plan.cells[3].priority: 'fifo:x' is not a priority``."""
 
 
 def check_run(file: RunFile) -> None:

@@ -22,7 +22,7 @@ def refuse_different(clocks: Sequence[tuple[str, Clock]]) -> None:
 
 
 def difference(clocks: Sequence[tuple[str, Clock]]) -> str | None:
-    """Return why times of different workers cannot be compared; None: all read the same counter."""
+    """Return why times of different workers cannot be compared; None: all workers read the same counter."""
     if not clocks:
         return None
     first_who, first = clocks[0]

@@ -22,7 +22,7 @@ class WorkerAccounts(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[Account, ...]
     """The worker's events from ``measuring`` on, in order."""
     network: tuple[NetworkCost, ...] = ()
-    """The counters of the network at each event. Only the first worker has them."""
+    """The counters of the network at each event; only for the first worker."""
 
 
 def account(who: str, pid: int, heard: Sequence[Account], network: Sequence[NetworkCost] = ()) -> WorkerAccounts | None:

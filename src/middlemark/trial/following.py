@@ -57,7 +57,7 @@ class Following:
     def stop(self, expected: int, patience_s: float, subscribers: tuple[int, ...] = ()) -> None:
         """Stop the worker's receivers after ``expected`` different messages; with 0 at once.
 
-        ``subscribers``: stop only these. The deadline of the others does not change.
+        ``subscribers``: stop only these. The deadline of the other subscribers does not change.
         """
         if not subscribers:
             self._allow(patience_s, "the stop command")

@@ -47,11 +47,12 @@ from middlemark.trial.warnings import with_last_words
 from middlemark.trial.worker_request import reply_timeout_s
 
 START_S = 10.0
-"""The time within which a worker must say hello. To open a middleware it may take the match timeout in addition."""
+"""The time, in seconds, within which a worker must say hello. Opening a middleware may take the match timeout in
+addition."""
 FIRST_TICK_S = 5.0
 STOP_S = 5.0
 AWAKE_BEYOND_S = 60.0
-"""How long after a measurement the witness stops to keep processors awake, even if it gets no command."""
+"""How long after a measurement, in seconds, the witness stops keeping processors awake, even if it gets no command."""
 
 Tick = Callable[[Underway], None]
 
@@ -141,7 +142,8 @@ class Measurement:
     async def try_to_meet(self) -> tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]:
         """Start the workers and only let them connect. Raises WorkerFailedError.
 
-        Returns two lists, of the senders and of the other workers: why each did not find its peers (None: it did).
+        Returns two lists, for the senders and for the other workers: the reason why a worker did not find its peers, or
+        None.
         """
         workers = await self._start(await self._prepare())
         timeout = self.setting.limits.match_timeout_s + START_S
@@ -346,14 +348,14 @@ class Measurement:
 
 
 def _begin_ns(sender: AnyRoleResult) -> int:
-    """Return when a sender's first measured message was sent, as CLOCK_MONOTONIC; 0: it sent none."""
+    """Return when a sender's first measured message was sent, as CLOCK_MONOTONIC; 0: no message was sent."""
     if isinstance(sender, CallerResult):
         return sender.first_begin_ns
     return sender.first_sent_ns if isinstance(sender, PublisherResult) else 0
 
 
 async def _ready(worker: Channel, timeout_s: float) -> WorkerFailedError | None:
-    """Return why a worker did not get ready; None: it did. A late joiner is ready when the history is published."""
+    """Return why a worker did not get ready, or None. A late joiner is ready when the history is published."""
     try:
         event = await worker.event(PublishedEvent, ReadyEvent, timeout_s=timeout_s)
         if isinstance(event, PublishedEvent):

@@ -95,7 +95,7 @@ class _Trying:
         self._discovery_s = discovery_ns / 1e9
 
     async def payload_not_seen(self) -> Answer:
-        """Capture a trial of the cell, and a trial of the same cell with security ``none``."""
+        """Say whether a capture of the cell hides the payload, and a capture with security ``none`` shows it."""
         if why := _unrecognisable(self.cell, self.transport):
             return why
         protected = await self._captured(self.cell, "_protected")
@@ -154,7 +154,7 @@ class _Trying:
     def _refuse_absent(self, identity: Identity, certs: str) -> None:
         """Raise WorkerFailedError if the user's own certificates lack this identity.
 
-        Generated certificates have all.
+        Generated certificates contain every identity.
         """
         if not os.path.isdir(certs):
             return
@@ -174,7 +174,7 @@ def _short(cell: Cell, limits: Limits) -> Limits:
 
 
 def _unrecognisable(cell: Cell, transport: Transport) -> str:
-    """Return why a capture cannot show the payload; empty: it can."""
+    """Return why a capture cannot show the payload; empty: a capture can show it."""
     if cell.security != "encrypted":
         return f"{cell.security} does not hide the payload"
     if cell.payload != "filled":
@@ -185,7 +185,7 @@ def _unrecognisable(cell: Cell, transport: Transport) -> str:
 
 
 def _uncaptured(protected: Observed, size: int) -> str:
-    """Return why the capture of the protected trial proves nothing; empty: it contains the trial's messages."""
+    """Return why the capture of the protected trial proves nothing; empty: it has the trial's messages."""
     captured = protected.captured
     if captured is None:
         failed = protected.outcome.failed

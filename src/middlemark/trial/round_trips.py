@@ -20,7 +20,8 @@ def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]
         received=sum(each.received for each in callers),
         lost=sum(each.lost for each in callers),
         late=sum(each.late for each in callers),
-        # If a pong received a message twice or out of order, so did the ping with the reply, and the ping counts it.
+        # If a pong received a message twice or out of order, the ping received the replies in the same way, and counts
+        # them.
         duplicated=sum(each.duplicated for each in callers),
         reordered=sum(each.reordered for each in callers),
         damaged=sum(each.damaged for each in both) - found_by_both(callers, answerers),

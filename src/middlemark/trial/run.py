@@ -1,4 +1,4 @@
-"""Run all trials of a plan, one after the other. The outcome of each is stored before the next one starts."""
+"""Run all trials of a plan, one after the other. The outcome of each trial is stored before the next trial starts."""
 
 import asyncio
 from collections.abc import Callable, Mapping

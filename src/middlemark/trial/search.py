@@ -194,7 +194,7 @@ class _Search:
         )
 
     def remove_samples(self, *, chosen: bool = False) -> None:
-        """Remove the samples of the steps that were not chosen; with ``chosen``, those of the chosen step."""
+        """Remove the samples of the steps that were not chosen, or with ``chosen`` the samples of the chosen step."""
         stem = glob.escape(os.path.join(self.shared.folder, samples_stem(self.trial)))
         for path in glob.glob(f"{stem}-*.npy" if chosen else f"{stem}_*.npy"):
             with contextlib.suppress(OSError):

@@ -12,7 +12,7 @@ from middlemark.trial.patterns import Heard, results_of
 from middlemark.trial.warnings import list_all, schedules
 
 PRECISION = 1.02
-"""A search ends when the lowest rate that did not hold, divided by the highest that held, is at most this."""
+"""Largest ratio of the lowest rate that did not hold to the highest rate that held, at which a search ends."""
 MOST_HALVINGS = 12
 UP = 1.25
 MOST_UP = 4
@@ -108,9 +108,9 @@ def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Hea
 def why_not(cell: Cell, step: Step, outcome: TrialOutcome) -> tuple[str, ...]:
     """Return the limits that a step exceeds; empty: the rate held.
 
-    Loss is the loss of all subscribers together. p99 is that of the subscriber with the highest, from the intended send
-    times. A step also fails if a publisher is behind its schedule at the end, because the rate was then never offered.
-    Late sends only increase the latency, which ``max_p99_s`` limits. A publish that failed or timed out is not a lost
+    Loss is the loss of all subscribers together. p99 is the highest p99 of a subscriber, from the intended send times.
+    A step also fails if a publisher is behind its schedule at the end, because the rate was then never offered. Late
+    sends only increase the latency, which ``max_p99_s`` limits. A publish that failed or timed out is not a lost
     message, but a rate with such publishes does not hold.
     """
     if step.failed is not None:

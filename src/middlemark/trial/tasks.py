@@ -24,7 +24,7 @@ from middlemark.trial.patterns import Pattern, Roles, pattern_of
 from middlemark.trial.worker_request import TrialRequest, settings_of
 
 DRAIN_S = 12.0
-"""How long to wait, after the stop command, for a receiver of outstanding messages. It ends by itself within 10 s."""
+"""How long, in seconds, to wait for a receiver to end after the stop command. It stops by itself within 10 s."""
 
 
 class WorkerPlacement(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def identity_of(self, task: WorkerTask) -> Identity:
-        """Return the identity of a worker. A worker that sends on its own has the sender's."""
+        """Return the identity of a worker. A worker with a role that starts exchanges has the sender's identity."""
         return "sender" if any(isinstance(each, SenderRequest) for each in task.roles) else self.receiver
 
 

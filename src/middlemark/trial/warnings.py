@@ -23,13 +23,13 @@ from middlemark.trial.round_trips import counted, found_by_both
 from middlemark.trial.worker_request import echoes
 
 NAMED = 4
-"""The most roles that are listed. If there are more, only the first is listed, with the number of the others."""
+"""The most roles that are listed. If there are more roles, only the first is listed, with the number of the others."""
 
 Concerned = TypeVar("Concerned")
 
 
 def list_all(concerned: Sequence[Concerned], words: Callable[[Concerned], str]) -> str:
-    """List all in words. If there are many, list only the first (the worst if sorted) and the number of the others."""
+    """List all roles in words. If there are many, list only the first (the worst if sorted) and how many others."""
     if len(concerned) <= NAMED:
         return "; ".join(words(each) for each in concerned)
     return f"{words(concerned[0])}; and {len(concerned) - 1} more"
@@ -65,7 +65,7 @@ class Schedule(msgspec.Struct, frozen=True):
 
 
 def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedule, ...]:
-    """Return the schedules of those senders that had one."""
+    """Return the schedules of the senders that had a schedule."""
     return tuple(
         Schedule(
             role if role == "ping" else f"{role} {each.index}", each.scheduled, each.late_sends or 0, each.unsent or 0
@@ -76,7 +76,7 @@ def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedu
 
 
 def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
-    """Return the warning about a rate that did not hold; None: it held."""
+    """Return the warning about a rate that did not hold; None: the rate held."""
     missing = [each for each in found if not each.held]
     if not missing:
         return None
@@ -115,7 +115,7 @@ def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequ
         found.append(
             RunWarning("damaged", f"the ping found {ping.damaged} damaged messages and the pongs {of_pongs}; {same}")
         )
-    # The ping also misses a message that was lost on the way to a pong that echoes, and counts it.
+    # A message that was lost on the way to an echoing pong also brings the ping no reply, and the ping counts it.
     silent = [pong.index for pong in pongs if counts.sent and pong.received == 0]
     if silent:
         found.append(RunWarning("pong-received-nothing", f"pongs {silent} received none of {counts.sent} messages"))
@@ -129,7 +129,7 @@ def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequ
 def with_last_words(
     warnings: tuple[RunWarning, ...], counts: TrialCounts | None, results: Sequence[AnyRoleResult]
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings. The warning about loss gets the middleware's last errors; that about publishes has them."""
+    """Return the warnings, with the middleware's last errors in the warning about loss."""
     errors = _last_errors(results)
     if counts is None or not counts.lost or counts.publish_failed or not errors:
         return warnings

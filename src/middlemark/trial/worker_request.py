@@ -13,7 +13,8 @@ from middlemark.model.user_file import user_file
 from middlemark.model.workload import Workload, sizes_path
 
 TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
-"""The timeouts' increase per byte: 2 s for 64 MiB, which some middlewares move at 100 MiB/s, there and back."""
+"""The increase of timeouts per byte: 2 s for 64 MiB. Some middlewares move only 100 MiB/s, and a message goes there and
+back."""
 WRITE_TIMEOUT_S = 1.0
 
 

@@ -115,7 +115,7 @@ type Make = unsafe extern "C" fn(adapter: *mut c_void, &Topic, index: u32, &mut 
 
 #[repr(C)]
 pub struct AdapterCalls {
-    /// Checksum of the layout of this file, which must equal that of `rust_bridge.hpp`.
+    /// Checksum of the layout of this file. `rust_bridge.hpp` must have the same checksum.
     layout: usize,
     describe: unsafe extern "C" fn(Reader, Reader) -> bool,
     check: unsafe extern "C" fn(&'static Settings, Reader) -> bool,

@@ -89,7 +89,7 @@ impl<T: Native + Default> Native for Option<T> {
     }
 }
 
-/// For a key that ends in '*': pairs of the part of the key that replaces the star, and the text.
+/// For a key that ends in '*': pairs of the text in place of the star in a given key, and the value.
 impl Native for Vec<(String, String)> {
     const TYPE: NativeType = NativeType::Text;
     fn read(&mut self, stem: &str, value: &NativeValue) {

@@ -113,8 +113,8 @@ impl Settings {
         std::path::Path::new(self.certs.get()).join(format!("{identity}{ending}"))
     }
 
-    /// Fails if `bytes` do not fit into /dev/shm, because a write to a full /dev/shm would end the process. `what` needs
-    /// the memory, and `otherwise` is the advice for a user who cannot enlarge /dev/shm.
+    /// Fails if `bytes` do not fit into /dev/shm, because a write to a full /dev/shm would end the process. `what`
+    /// names the objects that need the memory, and `otherwise` is the advice for a user who cannot enlarge /dev/shm.
     pub fn shm_holds(&self, bytes: usize, what: &str, otherwise: &str) -> crate::Result<()> {
         if bytes <= self.shm_free_bytes {
             return Ok(());

@@ -114,7 +114,7 @@ def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s:
         f"{format_size(large.cell.size)} took {large_ns / 1000:.3g} µs and {format_size(small.cell.size)} took "
         f"{small_ns / 1000:.3g} µs: copying the difference takes at least {copy_ns / 1000:.3g} µs, so a pointer was "
         "passed although neither a loan nor one process was asked for",
-        "ask for it explicitly (--loan or --processes 1), or look up in the adapter's README what it hands over",
+        "request this with --loan or --processes 1, or look up in the adapter's README which pointers it hands over",
     )
 
 

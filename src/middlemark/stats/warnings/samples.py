@@ -50,7 +50,7 @@ def sample_warnings(
 
 
 def of_most(of_trials: Sequence[tuple[RunWarning, ...]]) -> list[tuple[RunWarning, ...]]:
-    """Return the trials' warnings without those of ``WHERE_MOST`` that fewer than half of the trials have."""
+    """Return the trials' warnings. Warnings of ``WHERE_MOST`` that fewer than half of the trials have are left out."""
     times: dict[str, int] = {}
     for warnings in of_trials:
         for code in {each.code for each in warnings}:

@@ -16,7 +16,7 @@ _ENDED_SHORT = 0.98
 def trial_warnings(
     cell: Cell, limits: Limits, outcome: TrialOutcome, descriptions: Mapping[str, Description]
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings about one measured trial: the launcher's first, then those that follow from its outcome."""
+    """Return the warnings about one measured trial: the launcher's, then those that follow from the outcome."""
     found = (
         _transport_contradicted(cell, outcome, descriptions),
         _ended_early(cell, limits, outcome),
