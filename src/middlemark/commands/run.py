@@ -165,6 +165,8 @@ def command(
         if dry_run:
             _show_plan(plan, verbose=verbose)
             return exits.OK
+        if plan.fitted is not None and not quiet:
+            click.echo(f"middlemark: {plan.notes[0].place}: {plan.notes[0].text}", err=True)
         cluster = reached.connect() if reached else None
         if cluster is not None:
             refuse_lacking(cluster, plan.cells)

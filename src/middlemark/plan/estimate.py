@@ -24,7 +24,7 @@ MESSAGE_S = 5e-6
 MESSAGE_PER_BYTE_S = 0.7e-9
 WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
 """Time after the last message for which a subscriber with missing messages waits before it counts them as lost."""
-PROOF_S = 3.0
+PROOF_S = 4.5
 """Duration of the trials that prove the protection of a cell, made once."""
 SLOW_START_S = {("fastdds", "tcp"): 0.2, ("zenoh", "tcp"): 0.2, ("ros1", ""): 0.5}
 """Additional time for discovery over one transport, or over all (empty), of which ROS 1 also starts its master."""
