@@ -99,8 +99,8 @@ def test_latencytests_table_with_security_contains_what_fast_dds_can_protect(ben
     make_set(str(tmp_path / "mine"))
     ended = bench.run(
         *("run", "fastdds-latency", "--security", "encrypted", "--certs", str(tmp_path / "mine")),
-        *("--size", "16,1k", "--samples", "50", "--warmup", "10ms", "--trials", "1", "--no-baseline", "--quiet"),
-        *("--format", "latencytest"),
+        *("--size", "16,1k", "--samples", "50", "--warmup", "10ms", "--trials", "1", "--quiet"),
+        *("--only", "adapter=fastdds", "--format", "latencytest"),
     )
     assert ended.code == 0, ended.err
     assert "Half round trips" in ended.out

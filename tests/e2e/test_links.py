@@ -128,6 +128,6 @@ def test_a_robots_nodes_are_at_one_end_of_the_link_and_its_operators_at_the_othe
 
 
 def test_a_link_needs_the_places_of_the_nodes(bench: Bench) -> None:
-    ended = bench.run("run", "small-robot", "--adapter", "udp", "--link", "1gbit")
+    ended = bench.run("run", "small-robot", "--adapter", "udp", "--transport", "udp", "--link", "1gbit")
     assert ended.code == 2
     assert "which nodes are on base and robot? write [workload.site] and base = [nodes] below" in ended.err

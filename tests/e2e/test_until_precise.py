@@ -54,7 +54,7 @@ def test_an_interrupted_run_is_resumed_to_its_end(bench: Bench) -> None:
     ("words", "problem"),
     [
         (("--until-precise", "2%", "--trials", "3"), "--trials: --until-precise chooses the number of trials"),
-        (("--budget", "10m"), "--budget: goes with --until-precise"),
+        (("--budget", "10ms"), "--budget: one round of 1 trial takes about"),
         (
             ("--until-precise", "2%", "--budget", "1s", "--size", "16,32,64,128,256,512"),
             "--budget: one round of 6 trials",

@@ -207,8 +207,7 @@ def test_two_commands_turn_a_topology_into_figures(bench: Bench, tmp_path: Path)
     "name", [pytest.param(each, marks=pytest.mark.slow if each == "amr" else pytest.mark.full) for each in ROBOTS]
 )
 def test_each_included_robot_can_be_measured(bench: Bench, name: str) -> None:
-    only = [f"--only={each}" for each in ("scale=1", "copies=1")]
-    short = ["--duration", "0.5s", "--trials", "1", "--adapter", "shm", *only]
+    short = ["--duration", "0.5s", "--trials", "1", "--adapter", "shm", "--transport", "shm", "--copies", "1"]
     ended = bench.run("run", name, *short, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
     [cell] = ended.document["cells"]

@@ -2,12 +2,19 @@
 
 import msgspec
 import pytest
-from descriptions import CYCLONE, EVERYONE, FAST, MEMCPY, RAW_TRANSPORTS, SHM, UDP, transport
+from descriptions import CYCLONE, EVERYONE, FAST, MEMCPY, RAW_TRANSPORTS, SHM, UDP, description, transport
 from planning import pairs_of, plan_of, suite_of
 
 from middlemark.model.description import NativeSetting
 from middlemark.plan import estimate_seconds, make_plan
-from middlemark.plan.estimate import CURVE_STEPS, SEARCH_STEPS
+from middlemark.plan.estimate import (
+    CURVE_STEPS,
+    FURTHER_PROCESS_S,
+    HANDSHAKE_S,
+    PROOF_S,
+    SEARCH_STEPS,
+    SLOW_START_S,
+)
 from middlemark.plan.memory import memory_needed
 from middlemark.problems import RequestError
 from middlemark.suite import load, raw_options
@@ -48,7 +55,8 @@ def test_fastdds_latency_repeats_the_experiment_of_latencytest() -> None:
     )
     here = tuple(lends if each is FAST else each for each in EVERYONE)
     plan = make_plan(load(["fastdds-latency"], raw_options()), here, cpus=(0, 1), seed=0)
-    assert {trial.limits.samples for trial in plan.trials} == {100_000}, "p99.99 needs ten samples beyond it"
+    samples = {(plan.cells[trial.cell].adapter == "fastdds", trial.limits.samples) for trial in plan.trials}
+    assert samples == {(True, 10_000), (False, 1000)}, "as many as LatencyTest takes; fewer of the baselines"
     fast = [cell for cell in plan.cells if cell.adapter == "fastdds"]
     assert {(cell.transport, cell.loan, cell.processes) for cell in fast} == {
         (name, loan, 1 if name == "intraprocess" else 2)
@@ -58,7 +66,7 @@ def test_fastdds_latency_repeats_the_experiment_of_latencytest() -> None:
     assert {(cell.size, cell.receive) for cell in fast} == {(size, "listen") for size in (16, 1024, 64512, 1048576)}
     assert {(cell.transport, cell.loan) for cell in fast if cell.reliability == "best-effort"} == {("udp", False)}
     assert len(fast) == (5 * 2 + 1) * 4
-    assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "uds", "udp", "tcp"}
+    assert {cell.adapter for cell in plan.cells} == {"fastdds", "shm", "udp", "tcp"}
 
 
 def test_fastdds_latency_leaves_out_transports_without_the_security_level() -> None:
@@ -218,5 +226,28 @@ def test_the_estimate_grows_with_the_request() -> None:
     slow = estimate_seconds(plan_of("[[sweep]]\nadapter='fastdds'\ntransport='tcp'")) - estimate_seconds(
         plan_of("[[sweep]]\nadapter='fastdds'\ntransport='udp'")
     )
-    assert slow == pytest.approx(1.2)
+    assert slow == pytest.approx(3 * SLOW_START_S["fastdds", "tcp"])
     assert FAST.transport("tcp") is not None
+
+
+def test_a_trial_of_a_graph_is_estimated_by_its_processes_and_not_by_its_topics() -> None:
+    def seconds(topics: int, nodes: int, more: str = "") -> float:
+        listed = "".join(
+            f"[[workload.topic]]\nname='t{each}'\nfrom='a'\nto=['b{each % nodes}']\nsize=64\nrate=10\n"
+            for each in range(topics)
+        )
+        return estimate_seconds(plan_of(f"[defaults]\nadapter='udp'\nprocesses=2\ntrials=1\n{more}\n{listed}"))
+
+    assert seconds(8, 1) == seconds(1, 1)
+    assert seconds(8, 8) == pytest.approx(seconds(8, 1) + 7 * FURTHER_PROCESS_S)
+    fleet = seconds(8, 8, "copies=10") - seconds(8, 8)
+    assert fleet == pytest.approx(9 * 9 * FURTHER_PROCESS_S)
+
+
+def test_peers_that_authenticate_each_other_take_longer_and_are_proven_once() -> None:
+    protects = description("cyclonedds", transport("udp", security=("none", "signed")))
+    plain, signed = (
+        estimate_seconds(plan_of(f"[[sweep]]\nadapter='cyclonedds'\ntrials=2\nsecurity='{level}'", [protects, UDP]))
+        for level in ("none", "signed")
+    )
+    assert signed - plain == pytest.approx(2 * 2 * HANDSHAKE_S + PROOF_S)

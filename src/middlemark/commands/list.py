@@ -175,15 +175,17 @@ def suites(output_format: str) -> int:
 def _seconds(name: str, here: Sequence[Description]) -> float | None:
     """Return how long a suite takes with the adapters that are built here, roughly; None: it cannot be planned."""
     from middlemark.plan import estimate_seconds, make_plan
+    from middlemark.plan.rounds import within
     from middlemark.suite import RawOptions, load
-    from middlemark.suite.overrides import race_budget_s
+    from middlemark.suite.overrides import race_budget_s, suite_budget_s
 
     try:
         suites = load([name], RawOptions())
+        race_s, suite_s = race_budget_s(suites), suite_budget_s(suites)
         plan = make_plan(suites, here, cpus=sorted(os.sched_getaffinity(0)), seed=0)
+        return race_s or estimate_seconds(plan if suite_s is None else within(plan, suite_s))
     except RequestError:
         return None
-    return race_budget_s(suites) or estimate_seconds(plan)
 
 
 def _how_long(seconds: float | None) -> str:

@@ -222,8 +222,8 @@ _OTHER_OPTIONS: tuple[Decorator, ...] = (
         "--budget",
         metavar="TIME",
         group="How long",
-        default_text="10m, or the budget of the suite",
-        help="The most time for added rounds.",
+        default_text="the budget of the suite; for added rounds else 10m",
+        help="The most time for the run: fewer trials, or for added rounds.",
     ),
     option(
         "--focus",

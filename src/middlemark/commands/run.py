@@ -16,7 +16,7 @@ from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan
 from middlemark.model.spelling import listing
 from middlemark.model.version import adapter_of
-from middlemark.plan.rounds import racing
+from middlemark.plan.rounds import racing, within
 from middlemark.plan.rounds import until_decided as planned_until_decided
 from middlemark.plan.rounds import until_precise as planned_until_precise
 from middlemark.problems import MeasureError, Problem, RequestError
@@ -39,7 +39,14 @@ from middlemark.runs.fail_if import EXPECTATIONS, UNDECIDED, FailIf, read_fail_i
 from middlemark.runs.hosts import HostsAsked, reaching, refuse_lacking
 from middlemark.runs.printing import print_run
 from middlemark.suite import RawOptions, Suite, load
-from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked, race_budget_s, read_budget, read_precision
+from middlemark.suite.overrides import (
+    FIRST_ROUNDS,
+    PrecisionAsked,
+    race_budget_s,
+    read_budget,
+    read_precision,
+    suite_budget_s,
+)
 
 if TYPE_CHECKING:
     from middlemark.store import RunWriter
@@ -158,6 +165,8 @@ def command(
         if dry_run:
             _show_plan(plan, verbose=verbose)
             return exits.OK
+        if plan.fitted is not None and not quiet:
+            click.echo(f"middlemark: {plan.notes[0].place}: {plan.notes[0].text}", err=True)
         cluster = reached.connect() if reached else None
         if cluster is not None:
             refuse_lacking(cluster, plan.cells)
@@ -217,9 +226,6 @@ def _plan(
         problems.append(Problem("--until-precise", "a race adds rounds of its own; leave one of the two out"))
     elif until_decided and (race_s is not None or precise is not None):
         problems.append(Problem("--until-decided", "a race or --until-precise adds rounds too; leave one of them out"))
-    elif budget is not None and race_s is None and precise is None and not until_decided:
-        text = "goes with --until-precise PERCENT, --until-decided or --race"
-        problems.append(Problem("--budget", text))
     try:
         plan = plan_here(checked, built, options.only, hosts)
         if precise is not None:
@@ -234,6 +240,12 @@ def _plan(
             raw_transports = raw_transports_of(built)
             if "race" in typed or any(cell.adapter not in raw_transports for cell in plan.cells):
                 plan = racing(plan, raw_transports, budget_s)
+        elif budget is not None:
+            budget_s, wrong = read_budget(budget)
+            problems += wrong
+            plan = plan if wrong else within(plan, budget_s)
+        elif not typed and (suite_s := suite_budget_s(checked)) is not None:
+            plan = within(plan, suite_s)
     except RequestError as error:
         raise RequestError([*problems, *error.problems]) from None
     if problems:

@@ -8,13 +8,12 @@ import msgspec
 from middlemark.document.answers import states
 from middlemark.document.document import Document
 from middlemark.document.next_steps import settling_of
-from middlemark.document.numbers import part, rounded
-from middlemark.document.statements import CARRIERS, figure_text, lead, next_in_words, reason, some, why
+from middlemark.document.numbers import rounded
+from middlemark.document.statements import CARRIERS, figure_text, lead, next_in_words, reason, why
 from middlemark.document.which import how_sure
 from middlemark.document.workloads import conclusion
-from middlemark.model.units import format_count
-from middlemark.verdicts.experiments import OF_MESSAGES, JudgedExperiment, Standing
-from middlemark.verdicts.names import ASKED, WORDS, plain, what, words
+from middlemark.verdicts.experiments import JudgedExperiment, Standing
+from middlemark.verdicts.names import ASKED, WORDS, plain, words
 from middlemark.verdicts.race import RaceVerdict, races
 from middlemark.verdicts.rows import Row
 
@@ -22,8 +21,6 @@ USUAL_SIZE = 1024
 """The measured size nearest to this one is shown first."""
 _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
 """Factors to keep, in this order, if several would distinguish the experiments equally well."""
-
-_MOST_CHANGES = 3
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -106,22 +103,6 @@ def in_a_line(document: Document) -> str:
         shown = found[usual(found)]
         return f"{shown.mark}: {shown.lead}"
     return " ".join(map(conclusion, document.workloads)) or " ".join(states(document))
-
-
-def changed_in_a_line(document: Document) -> str:
-    """Return the significant changes by p50 or throughput from the first run to the second, the largest first."""
-    compared = [each for each in document.comparisons if each.factor == "run" and each.comparison.metric in OF_MESSAGES]
-    decided = [each.comparison for each in compared if each.comparison.word in ("faster", "slower", "more", "less")]
-    if not compared:
-        return "the runs have no configuration in common that could be compared"
-    number = format_count(len(compared), "configuration")
-    if not decided:
-        return f"nothing changed significantly in {number}"
-    decided.sort(key=lambda each: -abs(each.judged.shift))
-    names = some(
-        (f"{what(each.pairing, ())} {each.word} ({part(each.judged.shift)})".strip() for each in decided), _MOST_CHANGES
-    )
-    return plain(f"{len(decided)} of {number} changed: {names}")
 
 
 def _distinct(everything: Sequence[dict[str, str]], factors: Sequence[str]) -> int:

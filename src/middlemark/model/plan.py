@@ -155,6 +155,20 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True):
     """Indices of the cells whose trials all failed; further rounds would not help."""
 
 
+class Fitted(msgspec.Struct, frozen=True, kw_only=True):
+    """A plan from which trials were left out, so that it fits into a time."""
+
+    budget_s: float
+    planned_trials: int
+    """The trials of a configuration without the budget. If sweeps differ, the most."""
+    trials: int
+    """The trials of a configuration that are left."""
+    wider: float
+    """The expected width of an interval of a median, divided by the width with all planned trials."""
+    verdicts: bool
+    """False: a verdict needs more trials."""
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """All trials in order. ``names[i]`` is the suite, and the sweep, of cell ``i``."""
 
@@ -175,3 +189,5 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Metrics and their weights for the ranking in the report; empty: there is none."""
     baselines: tuple[int, ...] = ()
     """Indices of the raw transports' cells that the plan added."""
+    fitted: Fitted | None = None
+    """None: no trials were left out to save time."""

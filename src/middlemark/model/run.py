@@ -107,6 +107,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.file.imported else self.file.machine
 
     @property
+    def repeats(self) -> tuple[str, ...] | None:
+        """Suites and machine, which two runs of one suite here have in common; None: the run is not one of suites."""
+        suites, machine = self.file.suites, self.file.machine
+        if self.file.imported or suites in ((), ("command-line",)):
+            return None
+        return (*suites, machine.host, machine.cpu, str(machine.processors))
+
+    @property
     def planned_trials(self) -> int:
         """Number of trials planned."""
         return len(self.file.plan.trials)

@@ -3,6 +3,7 @@
 from middlemark.model.cell import STEP_S, Cell
 from middlemark.model.load import mean_interval_s
 from middlemark.model.plan import Limits, Plan, Trial
+from middlemark.model.version import adapter_of
 from middlemark.plan.pinning import count_roles
 
 SEARCH_STEPS = 12
@@ -23,10 +24,12 @@ MESSAGE_S = 5e-6
 MESSAGE_PER_BYTE_S = 0.7e-9
 WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
 """Time after the last message for which a subscriber with missing messages waits before it counts them as lost."""
-PROOF_S = 3.0
+PROOF_S = 4.5
 """Duration of the trials that prove the protection of a cell, made once."""
-SLOW_DISCOVERY_S = {"tcp": 0.4}
-"""Middlewares that discover each other over TCP wait for announcements; baselines connect at once."""
+SLOW_START_S = {("fastdds", "tcp"): 0.2, ("zenoh", "tcp"): 0.2, ("ros1", ""): 0.5}
+"""Additional time for discovery over one transport, or over all (empty), of which ROS 1 also starts its master."""
+HANDSHAKE_S = 0.2
+"""Additional time for each process of a middleware that authenticates its peers."""
 
 
 def copying_seconds(size: int) -> float:
@@ -43,15 +46,30 @@ def estimate_seconds(plan: Plan) -> float:
 
 def estimate_trial(cell: Cell, trial: Trial) -> float:
     """Return the expected seconds of one trial of the cell, from its first process to its last."""
-    discovery = SLOW_DISCOVERY_S.get(cell.transport, 0.0) if cell.adapter != cell.transport else 0.0
-    processes = count_roles(cell.pattern, cell.publishers, cell.subscribers) if cell.processes == 2 else 1
-    starting = TRIAL_OVERHEAD_S + FURTHER_PROCESS_S * max(0, processes - 2) + discovery
+    processes = _processes(cell)
+    starting = TRIAL_OVERHEAD_S + FURTHER_PROCESS_S * max(0, processes - 2) + _slow_start(cell, processes)
     limits = trial.limits
     step = starting + limits.warmup_s + min(limits.duration_s or STEP_S, STEP_S, limits.limit_s)
     if cell.rate == "curve":
         return CURVE_STEPS * step
     searching = SEARCH_STEPS * step if cell.rate == "sustainable" else 0.0
     return searching + starting + limits.warmup_s + _measuring_seconds(cell, limits)
+
+
+def _processes(cell: Cell) -> int:
+    """Return the number of worker processes of a trial. The graph of a workload says which nodes share one."""
+    if cell.processes == 1:
+        return 1
+    if cell.workload is not None:
+        return len(cell.workload.processes) * cell.copies
+    return count_roles(cell.pattern, cell.publishers, cell.subscribers)
+
+
+def _slow_start(cell: Cell, processes: int) -> float:
+    adapter = adapter_of(cell.adapter)
+    slow = sum(SLOW_START_S.get((adapter, transport), 0.0) for transport in (cell.transport, ""))
+    authenticates = cell.security != "none" and cell.adapter != cell.transport and cell.subscribers > 0
+    return slow + (HANDSHAKE_S * processes if authenticates else 0.0)
 
 
 def _measuring_seconds(cell: Cell, limits: Limits) -> float:

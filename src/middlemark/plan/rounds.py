@@ -1,4 +1,4 @@
-"""Plans with other rounds: until cells are precise or decided, only the first ones, or under several labels."""
+"""Plans with other rounds: until precise or decided, as many as fit into a time, or under several labels."""
 
 import math
 import random
@@ -8,13 +8,13 @@ import msgspec
 
 from middlemark.model.cell import FACTORS, Cell, experiment, level_of, show_level
 from middlemark.model.expectation import Deciding
-from middlemark.model.plan import Note, Plan, Precision, Race, Raced, Trial, Wanted
+from middlemark.model.plan import Fitted, Note, Plan, Precision, Race, Raced, Trial, Wanted
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_count, format_seconds
-from middlemark.plan.estimate import estimate_trial
+from middlemark.plan.estimate import estimate_seconds, estimate_trial
 from middlemark.plan.make import Measuring, interleave
 from middlemark.problems import Problem, RequestError
-from middlemark.suite.overrides import PrecisionAsked
+from middlemark.suite.overrides import FIRST_ROUNDS, PrecisionAsked
 
 _NOTHING_MORE = Wanted()
 
@@ -60,12 +60,51 @@ def until_decided(plan: Plan, budget_s: float) -> Plan:
     return msgspec.structs.replace(plan, deciding=Deciding(budget_s))
 
 
+def within(plan: Plan, budget_s: float) -> Plan:
+    """Return the plan with as many of its rounds as the time allows, and a note on the rounds that are left out.
+
+    Raises RequestError if not even one round fits.
+    """
+    problems = [*_too_long(plan, budget_s)]
+    if problems:
+        raise RequestError(problems)
+    planned = max(trial.number for trial in plan.trials)
+    for trials in range(planned, 0, -1):
+        shorter = first_rounds(plan, trials)
+        if trials == 1 or estimate_seconds(shorter) <= budget_s:
+            break
+    if trials == planned:
+        return plan
+    fitted = Fitted(
+        budget_s=budget_s,
+        planned_trials=planned,
+        trials=trials,
+        wider=math.sqrt(planned / trials),
+        verdicts=trials >= FIRST_ROUNDS,
+    )
+    whole = f"--trials {planned} takes about {format_seconds(float(round(estimate_seconds(plan))))}"
+    note = Note(f"--budget {format_seconds(budget_s).removesuffix(' 00 s')}", f"{_cost(fitted)}; {whole}")
+    return msgspec.structs.replace(shorter, fitted=fitted, notes=(note, *plan.notes))
+
+
+def _cost(fitted: Fitted) -> str:
+    """Return how many trials are left, and what that costs in certainty."""
+    verdicts = "" if fitted.verdicts else f"no verdict is possible, which needs {FIRST_ROUNDS} trials, and "
+    left = f"{format_count(fitted.trials, 'trial')} per row instead of {fitted.planned_trials}"
+    return f"{left}: {verdicts}intervals are about {fitted.wider:.2g} times as wide"
+
+
 def _too_long(plan: Plan, budget_s: float) -> Iterator[Problem]:
-    first = [trial for trial in plan.trials if trial.number == 1]
-    needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in first)
+    first = first_rounds(plan, 1)
+    needed = estimate_seconds(first)
     if needed > budget_s:
-        text = f"one round of {format_count(len(first), 'trial')} takes about {format_seconds(float(round(needed)))}"
-        yield Problem("--budget", f"{text}: give more, or measure fewer cells (--only)")
+        trials = format_count(len(first.trials), "trial")
+        text = f"one round of {trials} takes about {format_seconds(float(round(needed)))}"
+        yield Problem("--budget", f"{text}: give {_enough(needed)}, or measure fewer configurations (--only)")
+
+
+def _enough(needed_s: float) -> str:
+    return f"--budget {math.ceil(needed_s / 60)}m"
 
 
 def racing(
@@ -96,8 +135,8 @@ def racing(
     needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
     if needed > budget_s:
         text = f"the first rounds, {len(plan.trials)} trials, take about {format_seconds(float(round(needed)))}"
-        enough = f"--budget {math.ceil(needed / 60)}m"
-        problems.append(Problem("--budget", f"{text}: give {enough}, or fewer candidates (--adapter, --transport)"))
+        fewer = "or fewer candidates (--adapter, --transport)"
+        problems.append(Problem("--budget", f"{text}: give {_enough(needed)}, {fewer}"))
     if problems:
         raise RequestError(problems)
     race = Race(

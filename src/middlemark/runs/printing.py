@@ -33,15 +33,22 @@ class PrintOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
     """Print a run that was just measured and write its report into its folder; return why it could not be printed."""
-    from middlemark.runs.report import judged_document, write_report_of
+    from middlemark.runs.report import changes_since_last, judged_document, write_report_of
     from middlemark.show import output
 
     parts = ("table",) if shown.rows else ("summary", "table") if shown.verbose or shown.breakdown else ()
     view = View(breakdown=shown.breakdown, warnings=shown.verbose)
-    document = judged_document(_placed(run, shown.output_format)) if shown.output_format in JUDGED else None
-    text = text_of(run, PrintOptions(output_format=shown.output_format, parts=parts, view=view), document)
-    unwritten = output.write(text)
-    write_report_of(run, quiet=shown.quiet or _is_question(run), document=document)
+    options = PrintOptions(output_format=shown.output_format, parts=parts, view=view)
+    judged = judged_document(_placed(run, shown.output_format)) if shown.output_format in JUDGED else None
+    document = judged or _document([_placed(run, shown.output_format)], options)
+    document = msgspec.structs.replace(document, since_last_run=None if is_question(run) else changes_since_last(run))
+    unwritten = output.write(text_of(run, options, document))
+    write_report_of(
+        run,
+        quiet=shown.quiet or is_question(run),
+        document=judged and document,
+        since_last_run=document.since_last_run,
+    )
     return unwritten
 
 
@@ -66,8 +73,10 @@ def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | Non
     if name != "text":
         return render(name, document, view)
     parts = options.parts or ("summary",)
-    sentences = _race_sentences(document, run, view.width) if run.file.plan.race and whole else ""
-    below = "" if "summary" in parts else "".join(f"{each}\n" for each in limits)
+    sentences = race_sentences(document, run, view.width) if run.file.plan.race and whole else ""
+    since = document.since_last_run
+    sentences_below = (*limits, *([since.since] if since else []))
+    below = "" if "summary" in parts else "".join(f"{each}\n" for each in sentences_below)
     return sentences + "\n".join(render(each, document, view) for each in parts) + below
 
 

@@ -1,5 +1,6 @@
 """Reads stored runs and their samples."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -85,6 +86,20 @@ def newest(folder: Path) -> Path:
         f"{folder}: there is no such run; searched {folder}/run.json{_runs_nearby(folder)}",
         "`middlemark list runs` lists the runs in runs/",
     )
+
+
+def earlier_run(last: Path, accepts: Callable[[Run], bool]) -> Run | None:
+    """Return the newest run before ``last`` in the same folder that is accepted; None: there is none.
+
+    Runs that cannot be read are left out.
+    """
+    earlier = list_runs(last.parent)
+    for each in reversed(earlier[: earlier.index(last)] if last in earlier else earlier):
+        with contextlib.suppress(StoreError):  # `list runs` prints why it cannot be read
+            run = read_run(each)
+            if accepts(run):
+                return run
+    return None
 
 
 def _runs_nearby(folder: Path) -> str:

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from middlemark import __version__
 from middlemark.problems import MeasureError
 
 if TYPE_CHECKING:
     from middlemark.document import Document
+    from middlemark.document.changes import Changes
     from middlemark.verdicts.rows import MeasuredRun
 
 HTML = "report.html"
@@ -43,16 +45,40 @@ def html_of(folders: Sequence[Path]) -> str:
 def line_of(folders: Sequence[Path]) -> str:
     """Return the verdict of one run, or the changes from one to another, in one line. Raises MeasureError."""
     from middlemark.document import with_experiments
-    from middlemark.document.choices import changed_in_a_line, in_a_line
+    from middlemark.document.changes import changes_between
+    from middlemark.document.choices import in_a_line
     from middlemark.runs.read import read_measured
 
     runs = [read_measured(each) for each in folders]
     if len(runs) == 1:
         return in_a_line(with_experiments(document_now(*runs)))
-    return changed_in_a_line(judged_document(*runs))
+    return changes_between(*runs).sentence
 
 
-def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | None" = None) -> None:
+def changes_since_last(run: "MeasuredRun") -> "Changes | None":
+    """Return the changes since the last run of the same suites here; None: there is none, or it cannot be compared."""
+    from middlemark.document.changes import changes_between
+    from middlemark.runs.read import earlier_run, measured
+    from middlemark.show.output import tell
+
+    same = run.repeats
+    last = None if same is None else earlier_run(run.folder, lambda each: each.repeats == same and not each.running)
+    if last is None:
+        return None
+    try:
+        return changes_between(measured(last), run)
+    except Exception as error:  # the run is stored: a damaged earlier run must not end the command
+        tell(f"{last.folder}: the changes since this run are not known ({type(error).__name__}: {error})")
+        return None
+
+
+def write_report_of(
+    run: "MeasuredRun",
+    *,
+    quiet: bool,
+    document: "Document | None" = None,
+    since_last_run: "Changes | None" = None,
+) -> None:
     """Write the report into the run's folder and print its path, or print why it could not be written.
 
     ``document``: the run's document, if it has been made already.
@@ -62,7 +88,8 @@ def write_report_of(run: "MeasuredRun", *, quiet: bool, document: "Document | No
 
     path = run.folder / HTML
     try:
-        problems = written(path, render_html(document or judged_document(run)), named=False)
+        shown = msgspec.structs.replace(document or judged_document(run), since_last_run=since_last_run)
+        problems = written(path, render_html(shown), named=False)
     except MeasureError as error:
         problems = [f"{error}; {error.advice}" if error.advice else str(error)]
     except Exception as error:  # the run is stored and printed: a failure of its report must not end the command

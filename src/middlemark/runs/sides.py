@@ -91,18 +91,13 @@ def named_sides(runs: Sequence[str], by: str | None) -> list[tuple[str, ...]]:
 
 def _before(path: str) -> Path:
     """Return the previous run of the same suites in the same folder. Raises MeasureError if there is none."""
-    from middlemark.runs.read import stored_run
-    from middlemark.store import StoreError, list_runs, read_run
+    from middlemark.runs.read import earlier_run, stored_run
 
     last = newest(Path(path))
     suites = stored_run(last).file.suites
-    earlier = list_runs(last.parent)
-    for each in reversed(earlier[: earlier.index(last)] if last in earlier else earlier):
-        try:
-            if read_run(each).file.suites == suites:
-                return each
-        except StoreError:  # `list runs` prints why it cannot be read
-            continue
+    found = earlier_run(last, lambda run: run.file.suites == suites)
+    if found is not None:
+        return found.folder
     raise MeasureError(
         f"{last}: there is no earlier run of {', '.join(suites)} in {last.parent} to compare it with",
         "name two runs, A and B, or compare within one: --by adapter",

@@ -77,6 +77,8 @@ def _figures(document: Document) -> Iterator[str]:
         yield from section(f"Expected: {counted(document.expectations)}", report_tables.expected(document))
     if document.answers:
         yield from ("### The answer", "", *(f"- {escaped(each.text)}" for each in document.answers), "")
+    if document.since_last_run is not None:
+        yield from (escaped(document.since_last_run.since), "")
     for card in document.scorecards:
         found = scorecard_table(card)
         yield from (f"### {escaped(found.title)}", "", *table(found), "")

@@ -135,6 +135,8 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
     ):
         if statement.texts:
             yield from _stated(name, statement, style, width)
+    if document.since_last_run is not None:
+        yield from paragraph(document.since_last_run.since, width, most=2)
     yield from paragraph(f"{show} --rows; --warnings prints each warning", width, "dim", first=f"{'More':<{_HEAD}}")
 
 

@@ -147,8 +147,18 @@ def race_budget_s(suites: Sequence[Suite]) -> float | None:
     return max((each.budget_s for each in racing if each.budget_s is not None), default=BUDGET_S) if racing else None
 
 
+def suite_budget_s(suites: Sequence[Suite]) -> float | None:
+    """Return the time into which trials without races must fit: the sum of the suites' longest budgets; None: no limit.
+
+    There is no limit if a sweep has no budget.
+    """
+    budgets = [[each.budget_s for each in suite.sweeps] for suite in suites]
+    known = [[each for each in found if each is not None] for found in budgets]
+    return sum(map(max, known)) if suites and known == budgets else None
+
+
 def read_budget(typed: str | None, default_s: float = BUDGET_S) -> tuple[float, list[Problem]]:
-    """Return the time for additional rounds, in seconds."""
+    """Return the time in seconds that was typed, or the default, and the problems."""
     if typed is None:
         return default_s, []
     try:

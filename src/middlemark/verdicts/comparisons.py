@@ -15,8 +15,8 @@ SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
 class Comparisons:
     """All comparisons between rows of the same run, and between the rows of two runs."""
 
-    def __init__(self, rows: Sequence[Row], runs: Sequence[Run]) -> None:
-        """Compare the rows.
+    def __init__(self, rows: Sequence[Row], runs: Sequence[Run], *, between: bool = False) -> None:
+        """Compare the rows. ``between``: only rows of two runs.
 
         The p-values of all comparisons of a run, or of two runs, by one metric are adjusted together.
         """
@@ -28,7 +28,7 @@ class Comparisons:
         """By factor: how many pairs were not compared, because there were too many."""
         self._judged: dict[str, Sequence[Pairing]] = {}
         by_run = grouped(self._sides.values(), lambda each: each.run)
-        for at, run in enumerate(runs):
+        for at, run in enumerate(() if between else runs):
             found, unjudged = of_run(by_run.get(f"r{at}", ()), run.file.plan.together)
             self._judged[f"r{at}"] = self._judge(found)
             for factor, number in unjudged.items():

@@ -96,6 +96,7 @@ def data_of(document: Document) -> Json:
         "expectations": expectations_document(document),
         "expected": counted(document.expectations) if document.expectations else "",
         "answers": msgspec.to_builtins(document.answers),
+        "since_last_run": document.since_last_run and document.since_last_run.since,
         "standings": [_standing(each) for each in found],
         "usual": usual(found),
         "not_tried": msgspec.to_builtins(document.not_tried),

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from middlemark.document.changes import Changes
 from middlemark.document.document import Document, ExpectationResult, Expected
 from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.document.statements import reason
-from middlemark.model.plan import Precision, Reached
+from middlemark.model.plan import Fitted, Precision, Reached
 from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, NotTried, Run
 from middlemark.show.expectations import WORDS, Word
@@ -75,6 +76,8 @@ class RunOutput(Output, frozen=True, kw_only=True):
     """Notes on what the plan changed or left out, and why."""
     precision: Precision | None
     """The precision that ``--until-precise`` asked for."""
+    fitted: Fitted | None
+    """The trials that ``--budget`` left, and what that costs; null: none were left out."""
     reached: Reached | None
     """How the adding of rounds ended; null: no rounds were to be added."""
     imported: tuple[str, ...]
@@ -165,6 +168,9 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     cells: tuple[CellOutput, ...]  # type: ignore[valid-type]
     growth: tuple[GrowthOutput, ...]
     scorecards: tuple[Scorecard, ...]
+    since_last_run: Changes | None
+    """The significant changes since the last run of the same suites on this machine; null: there is none, or the output
+    is not that of ``run``."""
 
 
 def result_output(document: Document) -> ResultOutput:
