@@ -24,7 +24,7 @@ MIDDLEWARES = tuple(
 @pytest.fixture(scope="module")
 def first_look(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
     place = Bench(tmp_path_factory.mktemp("first-look"))
-    short = ["--samples", "200", "--warmup", "20ms", "--trials", "1", "--size", "16,70001"]
+    short = ["--samples", "200", "--warmup", "20ms", "--trials", "1", "--size", "16"]  # conformance has more sizes
     yield place.run("run", "first-look", *short, "--format", "json", "--quiet")
     place.close()
 
@@ -46,7 +46,7 @@ def test_every_adapter_carried_every_sample_over_each_of_its_transports(first_lo
     cells = cells_of(first_look, adapter)
     for transport in about.transports:
         measured = [cell for cell in cells if cell["transport"] == transport.name]
-        assert {cell["size"] for cell in measured} == {size for size in (16, 70001) if size <= transport.max_bytes}
+        assert {cell["size"] for cell in measured} == {16}
         for cell in measured:
             assert cell["samples"] == cell["sent"] == cell["received"] > 0
             wrong = ("lost", "late", "duplicated", "reordered", "damaged", "publish_failed")

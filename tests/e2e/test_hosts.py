@@ -126,6 +126,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
     assert "the clocks of two hosts were compared in each trial, to ± " in report
 
 
+@pytest.mark.full  # the other tests measure round trips and streams between hosts, and conformance these middlewares
 def test_the_suite_for_a_gigabit_link_runs_between_the_hosts(hosts: TwoHosts) -> None:
     wanted = {"cyclonedds", "fastdds", "zenoh", "ros1", "mqtt"} & BUILT
     ended = hosts.start(
@@ -225,6 +226,7 @@ def test_a_host_that_disappears_fails_only_its_current_trial(hosts: TwoHosts) ->
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
+@pytest.mark.full  # to the other host it is silent, as with a cut line
 def test_a_frozen_host_fails_only_its_current_trial(hosts: TwoHosts) -> None:
     run = hosts.start(*THREE)
     dask = dask_of_robot(hosts)
