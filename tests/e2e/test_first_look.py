@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from product import Bench, Ended
+from product import Bench, Ended, descriptions
 
-from middlemark.model.description import ANY, Description
-from middlemark.workers.find import find_workers
+from middlemark.model.description import ANY
 
 pytestmark = pytest.mark.usefixtures("null_worker")
 
-DESCRIPTIONS: dict[str, Description] = {each.description.name: each.description for each in find_workers()[0]}
+DESCRIPTIONS = descriptions()
 CARRIERS = {ANY: {"shared-memory", "udp", "tcp", "unix-socket", "process-memory"}}
 RAW_TRANSPORTS = ("shm", "uds", "udp", "tcp", "memcpy")
 MIDDLEWARES = tuple(

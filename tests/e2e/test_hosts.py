@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from product import Bench, marked, robot, until
+from product import Bench, descriptions, marked, robot, until
 from two_hosts import AHEAD_S, NAMES, SSHD, TwoHosts, two_hosts
 
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.stats.one_way import TIMES_UNCERTAINTY
-from middlemark.workers.find import find_workers
 
-BUILT = {each.description.name for each in find_workers()[0]}
+BUILT = set(descriptions())
 ON_ANOTHER_CLOCK_NS = (AHEAD_S["robot"] - AHEAD_S["base"]) * 1e9 / 2
 """More than any latency on a crowded machine, and less than the difference of the two hosts' unadjusted clocks."""
 LARGE_NS = 8.4e6

@@ -1,12 +1,10 @@
 """`reproduce` as a user starts it: every claim gets a verdict, whatever the budget, and the exit code is 0."""
 
 import pytest
-from product import Bench
-
-from middlemark.workers.find import find_workers
+from product import Bench, descriptions
 
 pytestmark = pytest.mark.slow
-ADAPTERS = {each.description.name for each in find_workers()[0]}
+ADAPTERS = set(descriptions())
 
 
 @pytest.mark.brief

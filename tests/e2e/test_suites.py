@@ -4,13 +4,12 @@ import os
 import resource
 
 import pytest
-from product import Bench
+from product import Bench, descriptions
 
 from middlemark.suite import Suite, load, raw_options
 from middlemark.suite.request import suite_files
-from middlemark.workers.find import find_workers
 
-ADAPTERS = {each.description.name for each in find_workers()[0]}
+ADAPTERS = set(descriptions())
 
 
 def first_sizes(suite: Suite) -> str:
