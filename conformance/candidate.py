@@ -89,15 +89,20 @@ def candidates() -> list[Candidate]:
 
 def selected() -> list[Candidate]:
     """Return the candidates for tests that vary few factors: with ``--brief`` each adapter's first transport."""
-    if not _options["brief"]:
+    if not is_brief():
         return candidates()
     return [each for each in candidates() if each.scripted or each.transport is each.worker.description.transports[0]]
+
+
+def is_brief() -> bool:
+    """Return true with ``--brief``."""
+    return bool(_options["brief"])
 
 
 def levels_of_security(transport: Transport) -> Sequence[Security]:
     """Return the levels for tests of security: all but ``none``, or with ``--brief`` only the strongest."""
     levels = [level for level in transport.security if level != "none"]
-    return levels[-1:] if _options["brief"] else levels
+    return levels[-1:] if is_brief() else levels
 
 
 def scripted() -> Candidate:

@@ -75,9 +75,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(fixture, _trials(TRIALS[fixture], metafunc.config), indirect=True)
     if "candidate" in metafunc.fixturenames:
         metafunc.parametrize("candidate", selected(), ids=lambda who: who.name)
-    if "proven_pattern" in metafunc.fixturenames:  # not all patterns, because a proof takes seconds
-        patterns = ["ping-pong"] if _extent(metafunc.config) == "brief" else ["ping-pong", "stream"]
-        metafunc.parametrize("proven_pattern", patterns)
     if "worker" in metafunc.fixturenames:
         metafunc.parametrize("worker", found()[0], ids=lambda worker: worker.description.name)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from candidate import Candidate, candidates
+from candidate import Candidate, candidates, selected
 from runner import Measured, Runner
 
 from middlemark.model.cell import Cell
@@ -92,20 +92,26 @@ async def killed(runner: Runner, candidate: Candidate, started: Started, role: s
     return (await runner.observe(candidate, endless(candidate), ENDLESS, tick)).outcome
 
 
-@pytest.mark.parametrize("role", ["ping", "pong 0"])
+def roles(candidate: Candidate) -> tuple[str, ...]:
+    """Return the role, or roles, of each worker of a trial."""
+    if candidate.transport.alone:
+        return ("ping",)
+    return ("ping", "pong 0") if 2 in candidate.transport.processes else ("ping and pong 0",)
+
+
+@pytest.mark.parametrize(
+    ("who", "role"),
+    [pytest.param(who, role, id=f"{who.name}-{role}") for who in selected() for role in roles(who)],
+)
 @pytest.mark.usefixtures("nothing_left")
-def test_a_killed_worker_fails_only_its_trial(
-    candidate: Candidate, runner: Runner, started: Started, role: str
-) -> None:
-    if 2 not in candidate.transport.processes:
-        role = "ping" if candidate.transport.alone else "ping and pong 0"
-    outcome = asyncio.run(killed(runner, candidate, started, role))
+def test_a_killed_worker_fails_only_its_trial(who: Candidate, runner: Runner, started: Started, role: str) -> None:
+    outcome = asyncio.run(killed(runner, who, started, role))
     assert outcome.failed is not None
     assert outcome.failed.code == "crashed"
     assert outcome.failed.text.startswith(f"{role} (pid {started.pids[role]}) was ended by SIGKILL (signal 9)")
     assert started.gone()
 
-    after = runner.measure(candidate, candidate.cell(), Limits(samples=50, warmup_s=0.02)).outcome
+    after = runner.measure(who, who.cell(), Limits(samples=50, warmup_s=0.02)).outcome
     assert after.failed is None
     assert after.samples == 50
     assert started.gone()

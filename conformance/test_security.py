@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from candidate import Candidate, levels_of_security, selected
+from candidate import Candidate, is_brief, levels_of_security, selected
 from conversation import Conversation, configure, one_process
 from runner import Runner
+from variants import ROUND_TRIPS, STREAM
 
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import AnyRoleRequest, Identity, Security, Settings
@@ -18,7 +19,11 @@ from middlemark.sites.tapping import NOT_PERMITTED
 PROTECTED = [
     (who, level) for who in selected() for level in levels_of_security(who.transport) if 2 in who.transport.processes
 ]
-PROVEN = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in PROTECTED]
+STRONGEST = {who.worker.description.name: (who, level) for who, level in PROTECTED}
+"""The last transport of each adapter, with its last level."""
+PROVEN = [(*each, ROUND_TRIPS) for each in PROTECTED]
+if not is_brief():  # not all streams, because a proof takes seconds, and adapters protect all patterns in the same way
+    PROVEN += [(*each, STREAM) for each in STRONGEST.values()]
 DIRECT = [(who, level) for who, level in PROTECTED if not who.transport.companions]
 WHO = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in DIRECT]
 PERMITTED = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in DIRECT if who.transport.permissions]
@@ -66,10 +71,13 @@ def test_a_stranger_and_its_peer_do_not_find_each_other(
     assert matched(who, level, ends, tmp_path) == [False, False]
 
 
-@pytest.mark.parametrize(("who", "level"), PROVEN)
-def test_the_proofs_are_true(who: Candidate, level: Security, proven_pattern: str, runner: Runner) -> None:
+@pytest.mark.parametrize(
+    ("who", "level", "pattern"),
+    [pytest.param(who, level, pattern, id=f"{pattern}-{who.name}-{level}") for who, level, pattern in PROVEN],
+)
+def test_the_proofs_are_true(who: Candidate, level: Security, pattern: str, runner: Runner) -> None:
     """Check that each proof is true, or null if it cannot be made for this transport and level."""
-    cell = who.cell(security=level, pattern=proven_pattern)
+    cell = who.cell(security=level, pattern=pattern)
     proof = runner.proof(who, cell, Limits(samples=200, warmup_s=0.05))
     assert (proof.failed, proof.stranger_refused) == ((), True), proof
     assert proof.unauthorised_refused is (True if who.transport.permissions else None), proof

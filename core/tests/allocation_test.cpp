@@ -14,7 +14,6 @@
 #include <middlemark/roles/pong.hpp>
 
 #include "shm/adapter.hpp"
-#include "support/sanitizers.hpp"
 #include "support/trial.hpp"
 
 namespace {
@@ -24,8 +23,6 @@ thread_local std::uint64_t allocations = 0;
 thread_local std::uint64_t releases = 0;
 
 }  // namespace
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 // glibc's own functions, which the replacements below call.
 extern "C" {
@@ -87,18 +84,12 @@ void operator delete[](void* memory, std::size_t /*bytes*/) noexcept { free(memo
 void operator delete[](void* memory, std::align_val_t /*alignment*/) noexcept { free(memory); }
 void operator delete[](void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept { free(memory); }
 
-#endif
-
 namespace middlemark {
 namespace {
 
 using test::calibrated_clock;
 using test::samples_request;
 using test::trial_settings;
-
-#define NEEDS_OWN_ALLOCATOR()                                        \
-  if (test::under_address_sanitizer || test::under_thread_sanitizer) \
-  GTEST_SKIP() << "the sanitizer has its own allocator, which cannot be replaced"
 
 /// Numbers of allocations and releases of one thread.
 struct Traffic {
@@ -207,7 +198,6 @@ BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
 class NoAllocation : public testing::TestWithParam<std::tuple<Reception, bool, Payload>> {};
 
 TEST_P(NoAllocation, happens_while_a_role_runs) {
-  NEEDS_OWN_ALLOCATOR();
   const auto [reception, loan, payload] = GetParam();
   Settings settings = trial_settings(reception, 300);
   settings.loan = loan;
@@ -232,7 +222,6 @@ INSTANTIATE_TEST_SUITE_P(Shm, NoAllocation,
                          });
 
 TEST(NoAllocation, happens_for_lost_late_and_damaged_replies) {
-  NEEDS_OWN_ALLOCATOR();
   const std::size_t bytes = 64;
   Replies replies(calibrated_clock(), 2, bytes, true);
   std::vector<std::byte> message(bytes);
@@ -264,7 +253,6 @@ BothTraffics caught() {
 }
 
 TEST(TheCounter, catches_a_new_in_the_pings_publish) {
-  NEEDS_OWN_ALLOCATOR();
   const BothTraffics both = caught<NewInPing>();
   EXPECT_GE(both.ping.allocations, 100U);
   EXPECT_GE(both.ping.releases, 100U);
@@ -272,24 +260,16 @@ TEST(TheCounter, catches_a_new_in_the_pings_publish) {
 }
 
 TEST(TheCounter, catches_a_new_in_the_pongs_publish) {
-  NEEDS_OWN_ALLOCATOR();
   const BothTraffics both = caught<NewInPong>();
   EXPECT_GE(both.pong.allocations, 100U);
   EXPECT_EQ(both.ping.allocations, 0U);
 }
 
-TEST(TheCounter, catches_a_malloc) {
-  NEEDS_OWN_ALLOCATOR();
-  EXPECT_GE(caught<MallocInPing>().ping.allocations, 100U);
-}
+TEST(TheCounter, catches_a_malloc) { EXPECT_GE(caught<MallocInPing>().ping.allocations, 100U); }
 
-TEST(TheCounter, catches_an_aligned_new) {
-  NEEDS_OWN_ALLOCATOR();
-  EXPECT_GE(caught<AlignedNewInPing>().ping.allocations, 100U);
-}
+TEST(TheCounter, catches_an_aligned_new) { EXPECT_GE(caught<AlignedNewInPing>().ping.allocations, 100U); }
 
 TEST(TheCounter, catches_a_vector_that_grows_rarely) {
-  NEEDS_OWN_ALLOCATOR();
   const BothTraffics both = caught<GrowingInPong>();
   EXPECT_GE(both.pong.allocations, 5U);
   EXPECT_LE(both.pong.allocations, 20U);

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile")
 
 
 class Installed(NamedTuple):

@@ -14,7 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from middlemark.model.description import Description
 from middlemark.sites.residue import clear_abandoned
+from middlemark.workers.find import find_workers
 from outputs import read_output
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +25,12 @@ MARK = "MIDDLEMARK_TEST_RUN"
 
 PATIENCE_S = 300.0
 """Seconds after which a command counts as hung, long enough for a busy machine."""
+
+
+@functools.cache
+def descriptions() -> dict[str, Description]:
+    """Return each adapter's description by its name. Asks the workers only once."""
+    return {each.description.name: each.description for each in find_workers()[0]}
 
 
 class Ended:

@@ -1,13 +1,11 @@
 """Baselines in a real run, in its dry run and in a comparison; and a run without them."""
 
 import pytest
-from product import Bench
-
-from middlemark.workers.find import find_workers
+from product import Bench, descriptions
 
 pytestmark = pytest.mark.usefixtures("null_worker")
 
-BUILT = {each.description.name: each.description for each in find_workers()[0]}
+BUILT = descriptions()
 MEETING = ("shm", "uds", "udp", "tcp")
 SHORT = ("--samples", "200", "--warmup", "10ms", "--trials", "2", "--quiet", "--format", "json")
 

@@ -141,7 +141,7 @@ def test_a_groups_quota_is_named_and_raised(bench: Bench, group: Path) -> None:
     quota.write_text("15000")
     here = Diagnosed(bench, within(group))
     trips = ("--adapter", "cyclonedds", "--transport", "udp", "--size", "1k", "--rate", "2k")
-    ended = here.run(*trips, "--duration", "1s", "--trials", "2")
+    ended = here.run(*trips, "--duration", "500ms", "--trials", "2")
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_cpu", str(quota), "15000")
     assert "quota of" in limit["sentence"]

@@ -72,6 +72,17 @@ def test_a_failed_expectation_is_only_reported_without_fail_if(bench: Bench) -> 
     assert found["low"] <= found["measured"] <= found["high"]
 
 
+@pytest.mark.parametrize(("conditions", "code"), [((), 0), (("--fail-if", "undecided"), 4)])
+def test_an_undecided_expectation_fails_only_with_fail_if_undecided(
+    bench: Bench, conditions: tuple[str, ...], code: int
+) -> None:
+    asked = ("--adapter", "null", "--transport", "memory", "--duration", "50ms", "--warmup", "5ms", "--quiet")
+    expect = ("--expect", 'of = "adapter=null", metric = "p50", at_most = "1s"')
+    ended = bench.run("run", *asked, *expect, "--trials", "1", *conditions)
+    assert ended.code == code, ended.err
+    assert "Expected: 1 of 1 is undecided" in ended.out
+
+
 @pytest.mark.slow
 def test_rounds_are_added_until_every_expectation_is_decided(bench: Bench) -> None:
     suite = """

@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from product import Bench, marked, robot, until
+from product import Bench, descriptions, marked, robot, until
 from two_hosts import AHEAD_S, NAMES, SSHD, TwoHosts, two_hosts
 
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.stats.one_way import TIMES_UNCERTAINTY
-from middlemark.workers.find import find_workers
 
-BUILT = {each.description.name for each in find_workers()[0]}
+BUILT = set(descriptions())
 ON_ANOTHER_CLOCK_NS = (AHEAD_S["robot"] - AHEAD_S["base"]) * 1e9 / 2
 """More than any latency on a crowded machine, and less than the difference of the two hosts' unadjusted clocks."""
 LARGE_NS = 8.4e6
@@ -126,6 +125,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
     assert "the clocks of two hosts were compared in each trial, to ± " in report
 
 
+@pytest.mark.full  # the other tests measure round trips and streams between hosts, and conformance these middlewares
 def test_the_suite_for_a_gigabit_link_runs_between_the_hosts(hosts: TwoHosts) -> None:
     wanted = {"cyclonedds", "fastdds", "zenoh", "ros1", "mqtt"} & BUILT
     ended = hosts.start(
@@ -225,6 +225,7 @@ def test_a_host_that_disappears_fails_only_its_current_trial(hosts: TwoHosts) ->
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
+@pytest.mark.full  # to the other host it is silent, as with a cut line
 def test_a_frozen_host_fails_only_its_current_trial(hosts: TwoHosts) -> None:
     run = hosts.start(*THREE)
     dask = dask_of_robot(hosts)

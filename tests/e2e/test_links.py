@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from product import Bench, robot
+from product import Bench, descriptions, robot
 
-from middlemark.workers.find import find_workers
-
-BUILT = {each.description.name for each in find_workers()[0]}
+BUILT = set(descriptions())
 OVER = ("--link", "100mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json")
 
 

@@ -5,13 +5,11 @@ import shlex
 from pathlib import Path
 
 import pytest
-from product import Bench
-
-from middlemark.workers.find import find_workers
+from product import Bench, descriptions
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "native-tools.md").read_text()
 COMMANDS = re.findall(r"`run (--adapter [^`]+)`", PAGE)
-ADAPTERS = {each.description.name for each in find_workers()[0]}
+ADAPTERS = set(descriptions())
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,12 +1,10 @@
 """`reproduce` as a user starts it: every claim gets a verdict, whatever the budget, and the exit code is 0."""
 
 import pytest
-from product import Bench
-
-from middlemark.workers.find import find_workers
+from product import Bench, descriptions
 
 pytestmark = pytest.mark.slow
-ADAPTERS = {each.description.name for each in find_workers()[0]}
+ADAPTERS = set(descriptions())
 
 
 @pytest.mark.brief
@@ -25,11 +23,3 @@ def test_every_claim_is_judged_when_the_budget_ends(bench: Bench) -> None:
     for each in ("C2a", "C3b"):
         assert found[each]["measured"] is None or found[each]["measured"] > 0, "null where no link can be emulated"
     assert found["C2a"]["figure"] == "about 90 % of Gigabit Ethernet"
-
-
-@pytest.mark.skipif("cyclonedds" not in ADAPTERS, reason="cyclonedds was not built here")
-def test_an_undecided_claim_fails_only_with_fail_if_undecided(bench: Bench) -> None:
-    ended = bench.run("reproduce", "cyclonedds-page", "--budget", "1s", "--fail-if", "undecided", "--quiet")
-    assert ended.code == 4, ended.err
-    assert "undecided" in ended.out
-    assert "its figure over 1,000,000 samples per second" in " ".join(ended.out.split())

@@ -4,13 +4,12 @@ import os
 import resource
 
 import pytest
-from product import Bench
+from product import Bench, descriptions
 
 from middlemark.suite import Suite, load, raw_options
 from middlemark.suite.request import suite_files
-from middlemark.workers.find import find_workers
 
-ADAPTERS = {each.description.name for each in find_workers()[0]}
+ADAPTERS = set(descriptions())
 
 
 def first_sizes(suite: Suite) -> str:
@@ -26,13 +25,13 @@ SHORTER = {
     "fan-out": ("subscribers=2", "depth=1,100,all"),
     "fastdds-throughput": ("burst=100,1000", "recovery=5ms,90ms"),
     "idle-to-flood": ("rate=100,max,curve", "transport=udp"),
-    "security": ("adapter=fastdds,tcp", "security=none,encrypted"),  # each row also has proofs, which take time
+    "security": ("adapter=fastdds,tcp", "security=none,encrypted"),
     # UDPROS delivers no message of the chosen size, so that trial fails.
     "ros1-factors": ("transport=tcpros,tcpros-nodelay,intraprocess,nodelet", "subscribers=1,2", "depth=1,100"),
 }
 """By suite: more ``--only`` options, so that every kind of cell is measured within half a minute."""
-LONG = ("everything", "fan-out", "idle-to-flood", "ros1-factors")
-"""Suites of half a minute each. Other suites and conformance measure these kinds of cells too."""
+LONG = ("everything", "fan-out", "fastdds-throughput", "idle-to-flood", "ros1-factors", "security")
+"""Suites of half a minute each. Other suites, conformance and test_dds_security.py measure these kinds of cells too."""
 
 
 def may_run_in_real_time() -> bool:

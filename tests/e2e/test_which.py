@@ -45,7 +45,7 @@ def test_a_planted_winner_is_found_with_few_trials_of_the_others(bench: Bench) -
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full  # tests/unit/test_stats_race.py simulates ties
 def test_a_planted_tie_names_both_candidates_and_no_best(bench: Bench) -> None:
     # A race may name a wrong winner once in twenty times (docs/decisions/0029). Two wrong winners in a row are a fault.
     answers = [raced_tie(bench)]
@@ -191,7 +191,7 @@ allow = 0.5
 """
 
 
-@pytest.mark.slow
+@pytest.mark.full  # tests/unit/test_which_workload.py has the race's answer, test_workloads.py a run of a workload
 def test_a_race_of_graphs_finds_the_candidate_with_most_slack_before_the_deadlines(bench: Bench) -> None:
     suite = bench.suite(TINY.format(deadline="200ms"))
     out = str(bench.folder / "kept")

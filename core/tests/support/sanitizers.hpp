@@ -1,4 +1,4 @@
-// Says which sanitizer this build has, for tests that cannot run with it.
+// Says which sanitizer this build has, for tests that cannot run with it or repeat a computation less often.
 #pragma once
 
 namespace middlemark::test {
@@ -14,5 +14,7 @@ inline constexpr bool under_thread_sanitizer = true;
 #else
 inline constexpr bool under_thread_sanitizer = false;
 #endif
+
+inline constexpr bool under_a_sanitizer = under_address_sanitizer || under_thread_sanitizer;
 
 }  // namespace middlemark::test
