@@ -75,12 +75,9 @@ def expanded(entry: Any) -> Any:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages outside docs/, and a page that lists the schemas."""
+    """Add the pages outside docs/, and the style sheet."""
     for file, page in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / file).read_text(encoding="utf-8")))
-    schemas = sorted((ROOT / "docs/schema").glob("*.json"))
-    lines = [f"- [{each.name.removesuffix('.schema.json')}]({each.name})" for each in schemas]
-    files.append(File.generated(config, "schema/index.md", content="\n".join(["# Schemas of the JSON", "", *lines])))
     files.append(File.generated(config, "wide.css", content=WIDE))
     return files
 
@@ -98,9 +95,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if not path or re.match(r"[a-z]+:", path):
             return link[0]
         file = os.path.normpath(Path(source).parent / path)
-        if file == "docs/schema":
-            file = "docs/schema/index.md"
-        elif not (ROOT / file).exists():
+        if not (ROOT / file).exists():
             raise PluginError(f"{source}: {target} is not a file of this project")
         elif f"{file}/README.md" in PAGES or (ROOT / file / "README.md").exists():
             file = f"{file}/README.md"
