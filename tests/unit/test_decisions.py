@@ -23,5 +23,7 @@ def test_a_decision_that_another_replaces_is_in_the_readme() -> None:
             replaced = {int(found) for found in re.findall(r"\b(\d\d?)\b(?!-)", line)} - {number}
             assert replaced, f"{file.name} names no number"
             for each in replaced:
-                row = next((row for row in README.splitlines() if re.match(rf"\|.*\b{each}\b.*\|.*{number}\]", row)), "")
+                row = next(
+                    (row for row in README.splitlines() if re.match(rf"\|.*\b{each}\b.*\|.*{number}\]", row)), ""
+                )
                 assert row, f"{file.name} replaces {each}, and README.md does not say so"
