@@ -67,8 +67,8 @@ note_missing_packages() {
   for name in "${later[@]}"; do
     note=build/workers/middlemark-left-out-$name
     if [[ " $* " == *" worker-$name "* || ! -f $note || -x build/workers/middlemark-worker-$name ]]; then continue; fi
-    if grep -q '^it takes long' "$note" || [[ -z $(missing_of "$name" "$list") ]]; then continue; fi
-    printf '%s %s\n' "it takes long to compile, and its packages are not installed;" \
+    if grep -q '^it is built on request' "$note" || [[ -z $(missing_of "$name" "$list") ]]; then continue; fi
+    printf '%s %s\n' "it is built on request, and its packages are not installed;" \
       "\`./middlemark build $name\`, or a run that names it, does both" >"$note"
   done
 }
@@ -120,7 +120,7 @@ remove_left_out() {
   local file name
   for file in build/workers/middlemark-left-out-*; do
     name=${file##*/middlemark-left-out-}
-    if [[ -f $file ]] && ! grep -q '^it takes long' "$file"; then rm -f "build/workers/middlemark-worker-$name"; fi
+    if [[ -f $file ]] && ! grep -q '^it is built on request' "$file"; then rm -f "build/workers/middlemark-worker-$name"; fi
   done
   for file in build/workers/middlemark-worker-*; do
     name=${file##*/middlemark-worker-}

@@ -67,7 +67,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await drawAll(page);
       assert.deepEqual(await ids(page), ["decision", "forest", "latency-at-a-size", "order"]);
       await reads(page.locator("#missing"), /^Not drawn: .*Latency: round trip, .* \(a line needs several sizes, rates .*\)/);
-      await reads(page.locator("#missing"), /Offered against received, Latency as the load rises \(no load was offered: /);
+      await reads(page.locator("#missing"), /Offered against received, Latency as the load rises \(no row is a stream/);
       assert.deepEqual(await page.locator("nav a").allInnerTexts(), [
         "Decide",
         "Comparisons",

@@ -222,7 +222,7 @@ def test_packages_of_an_adapter_built_on_request_are_installed_on_request(
     with_python.write("adapters/tiny/main.cpp", WORKER % "second")
     with_python.start()
     assert note.read_text().startswith(
-        "it takes long to compile, and its packages are not installed; `./middlemark build"
+        "it is built on request, and its packages are not installed; `./middlemark build"
     )
     output = with_python.set_up("worker-slow", APT_STATUS="0")
     assert "slow: its middleware" in output
@@ -426,7 +426,7 @@ def test_sourcing_and_leaving_a_ros_2_rebuilds_only_its_own_adapter(with_ros_1: 
         assert (status, out) == (0, FIRST), err
         assert f"configuring the build (a ROS 2 was sourced: {with_ros_1.root}/jazzy)" in err
         assert with_ros_1.built().items() - before.items() == {("rclcpp", with_ros_1.built()["rclcpp"])}
-        assert note_of(with_ros_1, "ros1").startswith("it takes long to compile")  # ROS 1 is still found
+        assert note_of(with_ros_1, "ros1").startswith("it is built on request")  # ROS 1 is still found
         assert with_ros_1.start(**sourced(with_ros_1))[2] == ""
         status, out, err = with_ros_1.start()
         assert (status, out) == (0, FIRST), err

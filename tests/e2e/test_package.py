@@ -51,7 +51,7 @@ def elsewhere(
 
 
 def test_the_command_prints_its_version(installed: Installed) -> None:
-    version = re.search(r"^project\(middlemark VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+    version = re.search(r'^__version__ = "(.+)"', (ROOT / "src/middlemark/__init__.py").read_text(), re.MULTILINE)
     assert version
     assert installed.run("--version").stdout.strip() == f"middlemark, version {version[1]}"
 

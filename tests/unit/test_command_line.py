@@ -331,15 +331,15 @@ def test_without_a_stored_run_the_verbs_are_refused(tmp_path: Path, monkeypatch:
 def test_the_advice_switches_the_set_up_on_if_it_is_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from middlemark.workers import find
 
-    (tmp_path / "middlemark-left-out-zenoh").write_text("it takes long to compile; `./middlemark build` builds it\n")
+    (tmp_path / "middlemark-left-out-zenoh").write_text("it is built on request; `./middlemark build` builds it\n")
     monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("MIDDLEMARK_BUILDER", raising=False)
-    text = "it takes long to compile; `MIDDLEMARK_SETUP=on ./middlemark build zenoh` builds it"
+    text = "it is built on request; `MIDDLEMARK_SETUP=on ./middlemark build zenoh` builds it"
     assert find.left_out()["zenoh"] == text
     assert "MIDDLEMARK_SETUP=on ./middlemark build zenoh" in refused("build", "zenoh")
     monkeypatch.setenv("MIDDLEMARK_BUILDER", str(tmp_path / "packaging/setup/setup.sh"))
-    assert find.left_out()["zenoh"] == "it takes long to compile; `./middlemark build zenoh` builds it"
+    assert find.left_out()["zenoh"] == "it is built on request; `./middlemark build zenoh` builds it"
 
 
 # Completion

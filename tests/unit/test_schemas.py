@@ -18,7 +18,7 @@ def test_the_schemas_match_the_structs() -> None:
     argv = [sys.executable, ROOT / "scripts/schema", "--check"]
     ran = subprocess.run(argv, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT / "src")})
     assert ran.returncode == 0, ran.stderr
-    assert {path.name for path in SCHEMAS.iterdir()} == {f"{name}.schema.json" for name in OUTPUTS}
+    assert {path.name for path in SCHEMAS.glob("*.json")} == {f"{name}.schema.json" for name in OUTPUTS}
 
 
 @pytest.mark.parametrize("name", OUTPUTS)

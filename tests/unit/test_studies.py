@@ -11,14 +11,16 @@ from test_compare import cell, write
 from middlemark.commands.reproduce import command
 from middlemark.document.document import Expected
 from middlemark.model.expectation import Expectation, Untestable
+from middlemark.model.parts import sides_of
 from middlemark.problems import RequestError
 from middlemark.runs.read import read_measured
 from middlemark.show import View
-from middlemark.show.expectations import WORDS, claims_counted, render_markdown, render_text
+from middlemark.show.expectations import claims_counted, judged_claims, render_markdown, render_text
 from middlemark.show.json.run import render_study
 from middlemark.stats.expectations import ClaimVerdict
 from middlemark.suite import load, raw_options
-from middlemark.suite.study import read_study, study_names
+from middlemark.suite.study import also_awake, read_study, study_names
+from middlemark.verdicts.rows import MeasuredRun
 from outputs import read_output
 
 CLAIMS = {
@@ -130,13 +132,17 @@ OUTCOME = [
 ]
 
 
+WORDS = ["reproduced", "reproduced", "not reproduced here", "undecided", "untestable"]
+"""The verdicts of OUTCOME on another kind of machine than the document's."""
+
+
 def test_each_claim_is_printed_with_the_documents_figure_and_ours(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     text = render_text(read_study("cyclonedds-orin"), run, OUTCOME, View(width=100))
-    assert "2 reproduced, 1 contradicted, 1 undecided, 1 untestable" in " ".join(text.splitlines()[:2])
-    first = text[text.index("O1a") : text.index("O5a")]
-    assert "its figure    39 → 12 µs at 0 B" in first
-    assert "reproduced    -65 % (-70 … -60)" in first
+    assert "2 reproduced, 1 not reproduced here, 1 undecided, 1 untestable" in " ".join(text.splitlines()[:2])
+    first = " ".join(text[text.index("O1a") : text.index("O5a")].split())
+    assert "its figure 39 → 12 µs at 0 B" in first
+    assert "reproduced -65 % (-70 … -60)" in first
     words = " ".join(text.split())
     assert words.count("its advice prefers UDP below 1 KiB") == 1, "the remark about both parts is printed once"
     assert f"kept in  {run.folder}" in text
@@ -146,7 +152,8 @@ def test_each_claim_is_printed_with_the_documents_figure_and_ours(tmp_path: Path
 def test_the_json_output_has_the_words_of_a_study(tmp_path: Path) -> None:
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     document = read_output("reproduce", render_study(read_study("cyclonedds-orin"), run, OUTCOME))
-    assert [each["verdict"] for each in document["expectations"]] == [WORDS[each.verdict] for each in OUTCOME]
+    assert [each["verdict"] for each in document["expectations"]] == WORDS
+    assert {each["awake"] for each in document["expectations"]} == {None}
     first, *_, last = document["expectations"]
     names = ("id", "say", "kind", "claimed", "measured", "low", "high", "verdict", "trials_needed", "why")
     assert [*first][: len(names)] == [*names]
@@ -159,11 +166,60 @@ def test_a_page_has_a_row_per_claim_and_each_contradiction_once(tmp_path: Path) 
     run = read_measured(write(tmp_path, {cell(): 1.0}))
     page = render_markdown(read_study("cyclonedds-orin"), run, OUTCOME)
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| O")]
-    assert [row[3] for row in rows] == [WORDS[each.verdict] for each in OUTCOME]
+    assert [row[3] for row in rows] == WORDS
     assert rows[0][2].startswith("39 → 12 µs")
     assert {len(row) for row in rows} == {5}
     assert page.count("its advice prefers UDP below 1 KiB") == 1, "the remark about both parts is printed once"
 
 
-def test_verdicts_are_counted_in_a_studys_words() -> None:
-    assert claims_counted(OUTCOME[:1]) == "1 reproduced"
+def on(run: MeasuredRun, cpu: str, virtual: bool) -> MeasuredRun:
+    machine = msgspec.structs.replace(run.file.machine, cpu=cpu, virtual=virtual)
+    return msgspec.structs.replace(run, file=msgspec.structs.replace(run.file, machine=machine))
+
+
+@pytest.mark.parametrize(
+    ("cpu", "virtual", "word"),
+    [
+        ("ARMv8 Processor rev 1 (v8l)", False, "contradicted"),
+        ("ARMv8 Processor rev 1 (v8l)", True, "not reproduced here"),
+        ("AMD EPYC", False, "not reproduced here"),
+    ],
+)
+def test_only_the_documents_kind_of_machine_can_contradict_it(
+    cpu: str, virtual: bool, word: str, tmp_path: Path
+) -> None:
+    run = on(read_measured(write(tmp_path, {cell(): 1.0})), cpu, virtual)
+    claims = judged_claims(read_study("cyclonedds-orin"), run, OUTCOME)
+    assert [each.word for each in claims] == [*WORDS[:2], word, *WORDS[3:]]
+
+
+def test_a_document_that_names_no_machine_is_never_contradicted(tmp_path: Path) -> None:
+    run = on(read_measured(write(tmp_path, {cell(): 1.0})), "AMD EPYC", False)
+    [claim] = judged_claims(read_study("fastdds-latencytest"), run, [expected("F1", ClaimVerdict.DOES_NOT_HOLD)])
+    assert claim.word == "not reproduced here"
+
+
+def test_awake_processors_have_a_column_of_their_own(tmp_path: Path) -> None:
+    run, study = read_measured(write(tmp_path, {cell(): 1.0})), read_study("cyclonedds-orin")
+    outcome = [*OUTCOME, expected("O5b awake", ClaimVerdict.HOLDS, why="-12 %")]
+    assert claims_counted(judged_claims(study, run, outcome)).endswith("; with awake processors: 1 reproduced")
+    page = render_markdown(study, run, outcome)
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| O")]
+    assert len(rows) == len(OUTCOME)
+    assert {len(row) for row in rows} == {6}
+    assert [row[5].rstrip(" |") for row in rows] == ["", "", "reproduced: -12 %", "", ""]
+    assert "with awake processors: -12 %" in " ".join(render_text(study, run, outcome, View(width=100)).split())
+    found = read_output("reproduce", render_study(study, run, outcome))["expectations"]
+    assert [each["id"] for each in found] == [each.id for each in OUTCOME]
+    assert [each["awake"] and each["awake"]["verdict"] for each in found] == [None, None, "reproduced", None, None]
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_an_expectation_is_judged_on_cells_of_one_kind_only(name: str) -> None:
+    both = also_awake(expectations_of(name))
+    awake = [each for each in both if each.id.endswith(" awake")]
+    assert len(both) == len({each.id for each in both})
+    assert len(awake) == sum(not isinstance(each.claim, Untestable) for each in expectations_of(name))
+    for each in both:
+        levels = {side.levels.levels["awake"] for side in sides_of(each.claim)}
+        assert levels == (set() if isinstance(each.claim, Untestable) else {(each in awake,)}), each.id

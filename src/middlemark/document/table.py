@@ -9,7 +9,7 @@ NEVER_HIDDEN = 100
 
 _OF_WORDS = (
     *("warnings", "metric", "verdict", "why", "what happened", "next", "claimed"),
-    *("protected by", "proof", "claim", "its figure", "here"),
+    *("protected by", "proof", "claim", "its figure", "here", "with awake processors"),
 )
 """Titles of columns that are aligned to the left."""
 

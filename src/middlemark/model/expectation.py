@@ -152,6 +152,22 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.claim.__struct_config__.tag)
 
 
+def with_level(claim: Claim, field: str, level: Level) -> Claim:
+    """Return the claim about those of its cells that have this level of a field."""
+
+    def restricted(value: object) -> object:
+        match value:
+            case Picked(levels=levels):
+                chosen = msgspec.structs.replace(levels, levels={**levels.levels, field: (level,)})
+                return msgspec.structs.replace(value, levels=chosen)
+            case tuple():
+                return tuple(map(restricted, value))
+        return value
+
+    fields = {name: restricted(getattr(claim, name)) for name in claim.__struct_fields__}
+    return msgspec.structs.replace(claim, **fields)
+
+
 class Deciding(msgspec.Struct, frozen=True):
     """Rounds are added until every expectation is decided, or the time is spent."""
 

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -16,7 +17,7 @@ from middlemark.show import View
 from middlemark.show.markdown import escaped, table
 from middlemark.show.terminal import command_lines, cut, paragraph, printed, terminal
 from middlemark.stats.expectations import ClaimVerdict
-from middlemark.suite.study import Study
+from middlemark.suite.study import AWAKE, Study
 
 MARKS = {
     ClaimVerdict.DOES_NOT_HOLD: ("✗", "bold red"),
@@ -46,20 +47,60 @@ def lines(document: Document, width: int, most: int | None = None) -> Iterator[T
         yield Text(f"  and {len(found) - len(shown)} more, with --rows", style="dim")
 
 
-Word = Literal["reproduced", "contradicted", "undecided", "untestable"]
-WORDS: Mapping[ClaimVerdict, Word] = {
+Word = Literal["reproduced", "contradicted", "not reproduced here", "undecided", "untestable"]
+_WORDS: Mapping[ClaimVerdict, Word] = {
     ClaimVerdict.HOLDS: "reproduced",
-    ClaimVerdict.DOES_NOT_HOLD: "contradicted",
+    ClaimVerdict.DOES_NOT_HOLD: "not reproduced here",
     ClaimVerdict.UNDECIDED: "undecided",
     ClaimVerdict.UNTESTABLE: "untestable",
 }
-"""The verdict on a study's claim."""
 
 
-def claims_counted(expected: Sequence[Expected]) -> str:
-    """Return the number of claims with each verdict: ``3 reproduced, 1 contradicted``."""
-    found = Counter(WORDS[each.verdict] for each in expected)
-    return ", ".join(f"{found[word]} {word}" for word in WORDS.values() if found[word])
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim of a study, or a part of one, with its verdicts."""
+
+    expected: Expected
+    word: Word
+    awake: Expected | None = None
+    """The verdict on the cells with awake processors; None: not measured, or the claim is untestable."""
+    awake_word: Word | None = None
+
+    @property
+    def found(self) -> str:
+        """The figures that led to the verdict."""
+        return _found(self.expected)
+
+    @property
+    def found_awake(self) -> str:
+        """The figures with awake processors; empty without them."""
+        return _found(self.awake) if self.awake else ""
+
+
+def judged_claims(study: Study, run: Run, expected: Sequence[Expected]) -> list[JudgedClaim]:
+    """Return the claims in the order of ``expected``, each together with its verdict for awake processors."""
+    words = {**_WORDS}
+    if study.is_measured_on(run.file.machine):
+        words[ClaimVerdict.DOES_NOT_HOLD] = "contradicted"
+    awake = {each.id.removesuffix(AWAKE): each for each in expected if each.id.endswith(AWAKE)}
+    claims = []
+    for each in expected:
+        if not each.id.endswith(AWAKE):
+            other = awake.get(each.id)
+            claims.append(JudgedClaim(each, words[each.verdict], other, words[other.verdict] if other else None))
+    return claims
+
+
+def claims_counted(claims: Sequence[JudgedClaim]) -> str:
+    """Return the number of claims with each verdict: ``3 reproduced, 1 undecided``; then with awake processors."""
+    awake = [each.awake_word for each in claims if each.awake_word]
+    text = _numbers([each.word for each in claims])
+    return f"{text}; with awake processors: {_numbers(awake)}" if awake else text
+
+
+def _numbers(words: Sequence[Word]) -> str:
+    found = Counter(words)
+    return ", ".join(f"{found[word]} {word}" for word in get_args(Word) if found[word])
 
 
 def render_text(study: Study, run: Run, expected: Sequence[Expected], view: View) -> str:
@@ -72,23 +113,27 @@ def render_markdown(study: Study, run: Run, expected: Sequence[Expected]) -> str
     rows = []
     figures: dict[str, str] = {}
     itself: dict[str, str] = {}
-    for each in expected:
-        said = study.claim_of(each.id)
+    claims = judged_claims(study, run, expected)
+    awake = any(each.awake for each in claims)
+    for claim in claims:
+        each, said = claim.expected, study.claim_of(claim.expected.id)
         figure = said.figure if said else ""
         shown = figure if figures.setdefault(figure, each.id) == each.id else f"as {figures[figure]}"
-        rows.append((each.id, each.say, shown, WORDS[each.verdict], _found(each)))
+        last = (f"{claim.awake_word}: {claim.found_awake}" if claim.awake_word else "",) if awake else ()
+        rows.append((each.id, each.say, shown, claim.word, claim.found, *last))
         if said and said.contradicts:
             itself.setdefault(said.contradicts, each.id)
+    titles = ("", "claim", "its figure", "verdict", "here", *(["with awake processors"] if awake else []))
     lines = [
         f"# {escaped(study.title)}",
         "",
-        f"{claims_counted(expected).capitalize()}.",
+        f"{claims_counted(claims)}.",
         "",
         f"- The document: {escaped(f'{study.document}, on {study.measured_on}; {study.conditions}.')}",
         f"- Here: {escaped(f'{study.here}.')}",
         f"- {escaped(machine_line(run))}",
         "",
-        *table(table_of(("", "claim", "its figure", "verdict", "here"), rows)),
+        *table(table_of(titles, rows)),
     ]
     if itself:
         lines += ["", "## Where the document contradicts itself", ""]
@@ -97,22 +142,28 @@ def render_markdown(study: Study, run: Run, expected: Sequence[Expected]) -> str
 
 
 def _found(expected: Expected) -> str:
-    return expected.why.removeprefix(f"{WORDS[expected.verdict]}, ")
+    return expected.why.removeprefix(f"{_WORDS[expected.verdict]}, ")
 
 
 def _lines(study: Study, run: Run, expected: Sequence[Expected], width: int) -> Iterator[Text]:
-    yield from paragraph(f"{study.title}: {claims_counted(expected)}", width, "bold")
+    claims = judged_claims(study, run, expected)
+    yield from paragraph(f"{study.title}: {claims_counted(claims)}", width, "bold")
     where = f"{study.document}, on {study.measured_on}; {study.conditions}"
     yield from terminal(facts(("it", where), ("here", study.here)), width)
     shown: set[str] = set()
     lines: list[Line] = []
-    for each in expected:
-        (mark, style), said = MARKS[each.verdict], study.claim_of(each.id)
+    for each in claims:
+        (mark, style), said = MARKS[each.expected.verdict], study.claim_of(each.expected.id)
         itself = said.contradicts if said and said.contradicts not in shown else ""
         shown.add(itself)
-        claim = facts((f"{mark} {each.id}", each.say), ("  its figure", said.figure if said else "none"))
-        found = facts((f"  {WORDS[each.verdict]}", _found(each)), style=style)
-        lines += [Line("", ()), *claim.lines, *found.lines, *facts(("  itself", itself)).lines]
+        figure = said.figure if said else "none"
+        claim = facts((f"{mark} {each.expected.id}", each.expected.say), ("  its figure", figure))
+        found = facts((f"  {each.word}", each.found), style=style)
+        lines += [Line("", ()), *claim.lines, *found.lines]
+        if each.awake:
+            style = MARKS[each.awake.verdict][1]
+            lines += facts((f"  {each.awake_word}", f"with awake processors: {each.found_awake}"), style=style).lines
+        lines += facts(("  itself", itself)).lines
     yield from terminal(Table(columns=(), lines=tuple(lines)), width)
     yield Text()
     yield from paragraph(str(run.folder), width, first="kept in  ")

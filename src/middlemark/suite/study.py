@@ -1,10 +1,13 @@
 """The studies that Middlemark provides: the claims of a document as a suite, and the document's own figures."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from middlemark.model.expectation import Expectation, Untestable, with_level
+from middlemark.model.run import Machine
 from middlemark.model.spelling import did_you_mean
 from middlemark.problems import Problem, RequestError
 from middlemark.suite.read import read_document
@@ -12,6 +15,8 @@ from middlemark.suite.request import folder_of, shown_path
 
 _PART = re.compile(r"(?<=[0-9])[a-z]$")
 """The letter at the end of an expectation's id that names a part of a claim: ``O1b`` is a part of claim O1."""
+AWAKE = " awake"
+"""The end of the id of an expectation about the cells with awake processors: ``O1b awake``."""
 
 
 class Claimed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +37,8 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     conditions: str
     here: str
     """The similarities and the differences between the document's measurement and the one here."""
+    processors: tuple[str, ...] = ()
+    """Words of the model of the document's processor, as /proc/cpuinfo prints it; empty: the document does not say."""
     claims: dict[str, Claimed]
     """Id of a claim, without the letter of a part → the claim."""
     name: str = ""
@@ -50,7 +57,31 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def claim_of(self, expectation: str) -> Claimed | None:
         """Return the document's claim that an expectation tests, completely or in part. ``expectation``: its id."""
-        return self.claims.get(_PART.sub("", expectation))
+        return self.claims.get(_PART.sub("", expectation.removesuffix(AWAKE)))
+
+    def is_measured_on(self, machine: Machine) -> bool:
+        """Say whether the machine is of the document's kind, so that a claim that does not hold is contradicted."""
+        return not machine.virtual and any(word in machine.cpu for word in self.processors)
+
+
+def also_awake(expectations: Sequence[Expectation]) -> tuple[Expectation, ...]:
+    """Return the expectations about the cells whose processors may halt, and again about those with awake processors.
+
+    On a virtual machine halting takes longer than most differences that a document claims.
+    """
+    testable = [each for each in expectations if not isinstance(each.claim, Untestable)]
+    return (
+        *(_judged_if(each, awake=False) if each in testable else each for each in expectations),
+        *(_judged_if(each, awake=True) for each in testable),
+    )
+
+
+def _judged_if(expectation: Expectation, *, awake: bool) -> Expectation:
+    claim = with_level(expectation.claim, "awake", awake)
+    if not awake:
+        return msgspec.structs.replace(expectation, claim=claim)
+    say = f"{expectation.say}, with awake processors"
+    return msgspec.structs.replace(expectation, id=expectation.id + AWAKE, say=say, claim=claim)
 
 
 def study_names() -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from middlemark.document.statements import reason
 from middlemark.model.plan import Fitted, Precision, Reached
 from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, NotTried, Run
-from middlemark.show.expectations import WORDS, Word
+from middlemark.show.expectations import JudgedClaim, Word, judged_claims
 from middlemark.show.json.cell import CellOutput, cell_output
 from middlemark.show.json.output import Number, Output, composed, fields_of, filled, printed
 from middlemark.suite.study import Study
@@ -244,14 +244,23 @@ def _baseline(experiment: JudgedExperiment, row: Row | None) -> PublishedBaselin
     return filled(PublishedBaseline, row, cell=row.index, figure=experiment.shown(figure_of(row, experiment.metric)))
 
 
+class AwakeOutput(ExpectationOutput, frozen=True, kw_only=True):
+    """The verdict on a claim by the configurations with awake processors."""
+
+    verdict: Word  # type: ignore[assignment]  # a study's claim has its own words
+
+
 class ClaimOutput(ExpectationOutput, frozen=True, kw_only=True):
     """A claim of the document, with its verdict."""
 
     verdict: Word  # type: ignore[assignment]  # a study's claim has its own words
+    """A claim that does not hold: ``contradicted`` on the document's kind of machine, else ``not reproduced here``."""
     figure: str | None
     """The figure that the document gives."""
     contradicts: str | None
     """Where the document contradicts itself."""
+    awake: AwakeOutput | None
+    """The claim judged by the configurations with awake processors; None: the machine is not virtual."""
 
 
 class StudyOutput(Output, frozen=True, kw_only=True):
@@ -270,11 +279,13 @@ class StudyOutput(Output, frozen=True, kw_only=True):
 
 def render_study(study: Study, run: Run, expected: Sequence[Expected]) -> str:
     """Return the claims of a study with their verdicts, as JSON."""
-    claims = tuple(_claim(study, each) for each in expected)
+    claims = tuple(_claim(study, each) for each in judged_claims(study, run, expected))
     return printed(filled(StudyOutput, study, study=study.name, run=str(run.folder), expectations=claims))
 
 
-def _claim(study: Study, of: Expected) -> ClaimOutput:
-    said = study.claim_of(of.id)
+def _claim(study: Study, claim: JudgedClaim) -> ClaimOutput:
+    said = study.claim_of(claim.expected.id)
     itself = (said.contradicts or None) if said else None
-    return filled(ClaimOutput, of, verdict=WORDS[of.verdict], figure=said and said.figure, contradicts=itself)
+    awake = filled(AwakeOutput, claim.awake, verdict=claim.awake_word) if claim.awake else None
+    figure = said and said.figure
+    return filled(ClaimOutput, claim.expected, verdict=claim.word, figure=figure, contradicts=itself, awake=awake)

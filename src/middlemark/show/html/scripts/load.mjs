@@ -58,7 +58,7 @@ const COLUMNS = columnsOf(
 const has = (data) =>
   data.cells.some((cell) => cell.steps?.length || (cell.offered_hz && cell.kind === "one_way" && cell.rate_hz));
 
-const absent = "no load was offered: --rate with a number, curve or sustainable offers one";
+const absent = "no row is a stream at a rate: --pattern stream with --rate and a number, curve or sustainable";
 
 function legendOf(points) {
   const series = new Map(points.map((each) => [each.line, { name: each.line, ...each.style }]));
