@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
-from middlemark.commands.options import checks, formats, quiet_option, runs_argument
+from middlemark.commands.options import check_names, checks, formats, quiet_option, runs_argument
 from middlemark.commands.page import option, page
+from middlemark.model.spelling import did_you_mean, there_are
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
@@ -88,13 +89,15 @@ def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
     chosen = next((each for each in (able if name == ANY else found) if name in (ANY, each.check)), None)
     if chosen is not None and chosen.lift is not None:
         return chosen
-    others = f"; there is {', '.join(each.check for each in able)}" if able else ""
     if chosen is not None:
         text = f"no setting here lifts it: {chosen.sentence}"
     elif name == ANY:
         text = found[0].sentence if found else "no row met a limit that its trials have evidence of"
     else:
-        text = f"no trial has evidence of {name}{others}"
+        limits = there_are([each.check for each in able]) if able else "there is none of any limit that a setting lifts"
+        text = f"no trial has evidence of {name}; {limits}"
+        if name not in check_names():
+            text = f"there is no check {name}; {did_you_mean(name, check_names())}"
     raise RequestError([Problem("--try", text)])
 
 

@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     default_text="what middlewares need in general",
     help="Check only what this suite needs.",
 )
-@option("--interface", default="lo", group="Machine", help="With --suite: the network interface that traffic uses.")
+@option(
+    "--interface",
+    default="lo",
+    metavar="NAME",
+    group="Machine",
+    help="With --suite: the network interface that traffic uses.",
+)
 @option(
     "--probes/--no-probes",
     default=True,

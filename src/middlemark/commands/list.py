@@ -13,7 +13,7 @@ from middlemark.document.numbers import ABSENT
 from middlemark.model.cell import CAPABILITIES
 from middlemark.model.description import BrokenWorker, Description, NativeSetting, Transport
 from middlemark.model.units import format_count, format_seconds
-from middlemark.problems import RequestError
+from middlemark.problems import Problem, RequestError
 from middlemark.runs.read import RUNS
 from middlemark.workers.find import find_workers, left_out
 
@@ -24,6 +24,7 @@ from middlemark.workers.find import find_workers, left_out
     ("list suites", "the suites for `run`, and how long each takes"),
     ("list runs", "the stored runs"),
     cls=GroupPage,
+    subcommand_metavar="COMMAND",
 )
 def command() -> None:
     """The group of lists."""
@@ -234,6 +235,8 @@ def runs(folder: Path, output_format: str) -> int:
     from middlemark.show.json.output import filled, printed
     from middlemark.store import StoreError, list_runs, read_run
 
+    if not folder.is_dir() and folder != Path(RUNS):
+        raise RequestError([Problem(str(folder), "there is no such folder; name one that contains runs")])
     found = []
     for path in list_runs(folder):
         try:

@@ -6,13 +6,25 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
-from middlemark.commands.options import checks, suites
+from middlemark.commands.options import check_names, checks, suites
 from middlemark.commands.page import GroupPage, argument, option, page
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
     from middlemark.model.setting import Setting
     from middlemark.system.settings import CannotError
+
+
+class Tune(GroupPage):
+    """The group of commands. The name of a check without a command is refused with the command that changes it."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown command."""
+        if args and args[0] not in self.commands and args[0] in check_names():
+            raise RequestError([Problem(args[0], f"is a check; to change it: middlemark tune apply {args[0]}")])
+        return super().resolve_command(ctx, args)
 
 
 @page(
@@ -24,7 +36,7 @@ if TYPE_CHECKING:
         "The old values are on disk before the first change, and every change can be restored. "
         "Without a command, tune prints the settings that are changed now.",
     ),
-    cls=GroupPage,
+    cls=Tune,
     invoke_without_command=True,
     subcommand_metavar="[COMMAND]",
 )
@@ -97,12 +109,11 @@ def _changes(typed: Sequence[str], suite: str | None) -> "dict[str, tuple[Settin
     from middlemark.model.spelling import did_you_mean
     from middlemark.runs.remedies import changes_here
     from middlemark.system.needs import GENERAL
-    from middlemark.system.registry import CHECKS
 
-    names = [each.name for each in CHECKS]
-    if strangers := [each for each in typed if each not in names]:
+    names = check_names()
+    if unknown := [each for each in typed if each not in names]:
         raise RequestError(
-            [Problem("tune", f"there is no check {each}; {did_you_mean(each, names)}") for each in strangers]
+            [Problem("tune", f"there is no check {each}; {did_you_mean(each, names)}") for each in unknown]
         )
     needs = GENERAL
     if suite is not None:
