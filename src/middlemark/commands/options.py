@@ -22,6 +22,8 @@ from middlemark.suite.sweep import KEYS, raw_options
 
 Decorator = Callable[[Any], Any]
 
+LISTED = ("text", "json", "csv", "markdown")
+"""The formats of a verb that prints a list. ``show.records`` writes them."""
 FOLDER = "runs"
 """The folder of the runs if the user names none."""
 
