@@ -123,10 +123,13 @@ def _run() -> int:
         return exits.NOTHING_MEASURED
     except click.exceptions.Exit as error:
         return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return exits.BAD_REQUEST
     except click.ClickException as error:
-        from middlemark.commands.page import advice_on
+        from middlemark.commands.page import explained
 
-        tell(error.format_message(), advice_on(error))
+        tell(*explained(error))
         return exits.BAD_REQUEST
     except click.Abort:  # click's word for KeyboardInterrupt
         return exits.INTERRUPTED

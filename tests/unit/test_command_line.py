@@ -17,8 +17,9 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 from test_compare import cell, write
 
+from middlemark.cli import _run
 from middlemark.commands import GROUPS, HELPERS, VERBS, group
-from middlemark.commands.page import OPTION_GROUPS, Argument, Option, Page
+from middlemark.commands.page import OPTION_GROUPS, Argument, Option, Page, explained
 from middlemark.model.run import RunFile
 from middlemark.problems import MeasureError, RequestError
 from outputs import read_output
@@ -33,7 +34,9 @@ def asked(*words: object) -> Result:
 def refused(*words: object) -> str:
     """Return the problems and the advice of a refused command."""
     error = asked(*words).exception
-    assert isinstance(error, (RequestError, MeasureError, click.ClickException)), error
+    if isinstance(error, click.ClickException):
+        return "\n".join(explained(error))
+    assert isinstance(error, (RequestError, MeasureError)), error
     return f"{error}\n{getattr(error, 'advice', '')}"
 
 
@@ -75,7 +78,7 @@ def page_at(width: int, command: click.Command) -> list[str]:
     return command.get_help(click.Context(command, info_name=command.name, terminal_width=width)).splitlines()
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
 def test_no_page_is_wider_than_the_terminal_or_leaves_one_word_on_a_line(width: int) -> None:
     for command in commands():
         for before, line in pairwise(page_at(width, command)):
@@ -114,6 +117,16 @@ def test_every_option_is_in_a_group_and_shows_its_default() -> None:
                 assert record is not None
                 has_default = isinstance(each.default, str) or (isinstance(each.default, int) and not each.is_flag)
                 assert not has_default or "default: " in record[1], (command.name, each.name)
+
+
+@pytest.mark.parametrize("words", [[], ["list"]])
+def test_a_group_without_a_command_prints_its_help_page_without_a_prefix(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["middlemark", *words])
+    monkeypatch.setenv("COLUMNS", "80")
+    assert _run() == 2
+    assert capsys.readouterr().err == asked(*words, "--help").stdout
 
 
 def test_help_and_version_are_verbs_too() -> None:
@@ -299,6 +312,30 @@ def test_a_condition_that_a_verb_cannot_judge_is_refused(words: tuple[str, ...],
         ("workload", "name one bag or topology, or give --ros2"),
         ("workload runs", "is neither a bag nor a topology"),
         ("shw", "shw: there is no such command; did you mean 'show'?"),
+        ("list adaptrs", "adaptrs: there is no such command; did you mean 'adapters'?"),
+        ("tune now", "now: there is no such command; `middlemark help tune` lists the commands"),
+        ("suites", "did you mean 'list suites'?"),
+        ("tune rmem_max", "rmem_max: is a check; to change it: middlemark tune apply rmem_max"),
+        ("run --siez 1k", "--siez: there is no such option; did you mean '--size'?"),
+        ("run --sub 4", "did you mean '--subscribers'?"),
+        ("run --qos reliable", "did you mean '--reliability'?"),
+        ("run --transport shared", "no adapter here has a transport 'shared'; there are"),
+        ("about --json", "did you mean '--format json'?"),
+        ("report --out a.html", "did you mean '--html'?"),
+        ("which --trials 5", "`middlemark run` and `middlemark selftest` have it"),
+        ("list --adapters", "did you mean 'middlemark list adapters'?"),
+        ("show --size", "--size: there is no such option"),
+        ("run --size", "--size: needs a value after it"),
+        ("run --resume runs/2026", "runs/2026: there is no such run; searched runs/2026/run.json; runs has 2 runs"),
+        ("export", "--to: is missing. Its values: csv, csv-long"),
+        ("import", "FILE|FOLDER…: is missing. Logs, and folders of the probe."),
+        ("doctor rmem_max", "rmem_max: `middlemark doctor` takes no such argument"),
+        ("workload --ros2 --seconds x", "--seconds: 'x' is no number"),
+        ("diagnose --try rmem_mx", "--try: there is no check rmem_mx; did you mean 'rmem_max'?"),
+        ("list runs nope", "nope: there is no such folder"),
+        ("compare runs:transport=upd --by size", "no configuration has transport=upd; did you mean 'udp'?"),
+        ("compare runs:transprt=udp --by size", "there is no factor transprt; did you mean 'transport'?"),
+        ("compare runs:size=1m --by transport", "no configuration has size=1 MiB; there is"),
     ],
 )
 def test_a_wrong_command_is_refused_with_the_problem_and_the_next_step(words: str, expected: str) -> None:

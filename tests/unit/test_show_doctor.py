@@ -7,7 +7,8 @@ from planning import plan_of
 from middlemark.runs.needs import needs_of
 from middlemark.show import View
 from middlemark.show.doctor import render_text
-from middlemark.show.json.machine import render_doctor
+from middlemark.show.json.machine import doctor_output
+from middlemark.show.json.output import printed
 from middlemark.system.check import Finding, Severity
 from middlemark.system.tried import Tried
 from outputs import read_output
@@ -55,7 +56,7 @@ def test_notes_are_one_line_each_unless_verbose() -> None:
 def test_control_characters_from_others_are_removed() -> None:
     evil = Finding(check="environment", severity="falsifies", seen="X=\033[2J\n", why="", rows="", remedy="unset X\033")
     assert "\033" not in render_text([evil], 50, None, View(), None)
-    assert read_output("doctor", render_doctor([evil], 50, None))["probes"] == {}
+    assert read_output("doctor", printed(doctor_output([evil], 50, None)))["probes"] == {}
 
 
 def test_tried_measurements_are_shown_and_the_others_have_a_reason() -> None:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import click
 
 from middlemark import __version__
-from middlemark.commands.page import GROUPS, VERBS, argument, page, usage
-from middlemark.problems import Problem, RequestError
+from middlemark.commands.page import GROUPS, VERBS, argument, help_width, page, unknown_command, usage
 
 MODULES = {"import": "import_"}
 """Verb → its module, where the verb is a keyword of Python."""
@@ -22,11 +21,11 @@ MODULES = {"import": "import_"}
 )
 def _help(words: tuple[str, ...]) -> None:
     command: click.Command = group
-    context = click.Context(group, info_name="middlemark", max_content_width=MOST_COLUMNS)
+    context = click.Context(group, info_name="middlemark")
     for word in words:
         found = command.get_command(context, word) if isinstance(command, click.Group) else None
         if found is None:
-            raise RequestError([Problem(word, _unknown(command, word, context))])
+            raise unknown_command(command, word, context)
         command, context = found, click.Context(found, info_name=word, parent=context)
     click.echo(command.get_help(context))
 
@@ -38,16 +37,6 @@ def _version() -> None:
 
 HELPERS = {"help": _help, "version": _version}
 """Verbs without a module of their own. The list of verbs does not contain them."""
-
-
-def _unknown(command: click.Command, word: str, ctx: click.Context) -> str:
-    from middlemark.model.spelling import nearest
-
-    if not isinstance(command, click.Group):
-        return f"{ctx.command_path} has no commands; leave it out"
-    near = nearest(word, command.list_commands(ctx))
-    hint = f"did you mean '{near}'?" if near else "`middlemark help` lists them"
-    return f"there is no such command; {hint}"
 
 
 class Verbs(click.Group):
@@ -69,7 +58,7 @@ class Verbs(click.Group):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs in their groups, without importing them."""
-        formatter.write("\n".join(self._lines(ctx, formatter.width)) + "\n")
+        formatter.write("\n".join(self._lines(ctx, help_width(ctx, formatter))) + "\n")
 
     def _lines(self, ctx: click.Context, width: int) -> Iterator[str]:
         from middlemark.show.wrapping import definitions, wrap
@@ -90,12 +79,10 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the nearest verb for an unknown one."""
         if args and args[0] not in {**VERBS, **HELPERS} and not args[0].startswith("-"):
-            raise RequestError([Problem(args[0], _unknown(self, args[0], ctx))])
+            raise unknown_command(self, args[0], ctx)
         return super().resolve_command(ctx, args)
 
 
-MOST_COLUMNS = 120
-"""Longer lines are hard to read, even if the terminal has room for them."""
 NEXT_STEPS = (
     "`middlemark help VERB` prints the page of a verb, with examples; `middlemark version` prints the version. "
     "To begin: middlemark which --size 1k --rate 1k"
@@ -106,7 +93,7 @@ NEXT_STEPS = (
     cls=Verbs,
     options_metavar="VERB",
     subcommand_metavar="[OPTION]…",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": MOST_COLUMNS},
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 everything measured; 1 a configuration failed, or something could not be stored or printed; "
     "2 the request is wrong; 3 nothing could be measured; 4 a condition of --fail-if holds, "
     "selftest gave false verdicts, or doctor found what falsifies or limits; 130 interrupted.",

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from middlemark import __version__, exits
-from middlemark.commands.options import formats
+from middlemark.commands.options import LISTED, formats
 from middlemark.commands.page import page
 from middlemark.model.units import format_size
 from middlemark.workers.find import find_workers, left_out
@@ -18,13 +18,15 @@ from middlemark.workers.find import find_workers, left_out
 PACKAGES = ("click", "rich", "msgspec", "numpy", "scipy", "psutil", "pyroute2", "distributed")
 
 
-@page("about", ("about", "to paste into a bug report"), ("about --format json", "for a script"))
-@formats("text", "json")
+@page(
+    "about", ("about --format markdown", "a table to paste into a bug report"), ("about --format json", "for a script")
+)
+@formats(*LISTED)
 def command(output_format: str) -> int:
     """Print the facts; return the exit code."""
     from middlemark.show import output
-    from middlemark.show.json.listing import AboutOutput
-    from middlemark.show.json.output import printed
+    from middlemark.show.json.listing import AboutOutput, NamedFact
+    from middlemark.show.records import render
 
     workers, broken = find_workers()
     adapters = {
@@ -34,10 +36,12 @@ def command(output_format: str) -> int:
     adapters |= {each.name: f"does not work: {each.path} {each.reason}" for each in broken}
     adapters |= {name: f"not built: {why}" for name, why in left_out().items()}
     facts = dict(_facts())
-    if output_format == "json":
-        text = printed(AboutOutput(facts=facts, adapters=adapters))
+    named = (*facts.items(), *adapters.items())
+    if output_format == "text":
+        text = "".join(f"{name:<12} {fact}\n" for name, fact in named)
     else:
-        text = "".join(f"{name:<12} {fact}\n" for name, fact in (*facts.items(), *adapters.items()))
+        rows = [NamedFact(name=name, fact=fact) for name, fact in named]
+        text = render(output_format, AboutOutput(facts=facts, adapters=adapters), NamedFact, rows)
     return exits.CELL_FAILED if output.failed(text) else exits.OK
 
 

@@ -1,6 +1,7 @@
 """``middlemark diagnose``: the limits of the machine that a run's rows met, and the trial of lifting one."""
 
 import secrets
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,13 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
-from middlemark.commands.options import checks, formats, quiet_option, runs_argument
+from middlemark.commands.options import LISTED, check_names, checks, formats, quiet_option, runs_argument
 from middlemark.commands.page import option, page
+from middlemark.model.spelling import did_you_mean, there_are
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
     from middlemark.runs.conduct import RunOptions
     from middlemark.runs.diagnose import Diagnosis
+    from middlemark.show.json.machine import DiagnoseOutput
     from middlemark.verdicts.rows import MeasuredRun
 
 ANY = "*"
@@ -49,7 +52,7 @@ TRIALS = 10
     default_text="the parent folder of RUN",
     help="Where the run of --try is stored.",
 )
-@formats("text", "json")
+@formats(*LISTED)
 @quiet_option()
 def command(
     runs: tuple[str, ...], tried: str | None, trials: int, out: str | None, output_format: str, quiet: bool
@@ -65,8 +68,11 @@ def command(
     if tried is not None:
         [(run, limits)] = found
         return _try(run, _chosen(limits, tried), trials, Path(out) if out else run.folder.parent, output_format, quiet)
-    text = _json if output_format == "json" else partial(_text, several=len(found) > 1)
-    return exits.CELL_FAILED if output.failed("".join(text(*each) for each in found)) else exits.OK
+    if output_format == "text":
+        text = "".join(_text(*each, several=len(found) > 1) for each in found)
+    else:
+        text = _listed(output_format, found)
+    return exits.CELL_FAILED if output.failed(text) else exits.OK
 
 
 def _text(run: "MeasuredRun", found: "tuple[Diagnosis, ...]", *, several: bool) -> str:
@@ -88,13 +94,15 @@ def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
     chosen = next((each for each in (able if name == ANY else found) if name in (ANY, each.check)), None)
     if chosen is not None and chosen.lift is not None:
         return chosen
-    others = f"; there is {', '.join(each.check for each in able)}" if able else ""
     if chosen is not None:
         text = f"no setting here lifts it: {chosen.sentence}"
     elif name == ANY:
         text = found[0].sentence if found else "no row met a limit that its trials have evidence of"
     else:
-        text = f"no trial has evidence of {name}{others}"
+        limits = there_are([each.check for each in able]) if able else "there is none of any limit that a setting lifts"
+        text = f"no trial has evidence of {name}; {limits}"
+        if name not in check_names():
+            text = f"there is no check {name}; {did_you_mean(name, check_names())}"
     raise RequestError([Problem("--try", text)])
 
 
@@ -145,10 +153,22 @@ def _print(found: "Diagnosis", run: "MeasuredRun", shown: "RunOptions") -> str |
     return unwritten
 
 
-def _json(run: "MeasuredRun", found: "tuple[Diagnosis, ...]") -> str:
+def _listed(output_format: str, found: "Sequence[tuple[MeasuredRun, tuple[Diagnosis, ...]]]") -> str:
+    """Return the limits of all runs: as JSON a document for each run, in other formats one table."""
+    from middlemark.show.json.machine import LimitRow, limit_rows
+    from middlemark.show.json.output import printed
+    from middlemark.show.records import render
+
+    outputs = [_output(*each) for each in found]
+    if output_format == "json":
+        return "".join(printed(each, indent=1) for each in outputs)
+    rows = [row for each in outputs for row in limit_rows(each)]
+    return render(output_format, outputs[0], LimitRow, rows)
+
+
+def _output(run: "MeasuredRun", found: "tuple[Diagnosis, ...]") -> "DiagnoseOutput":
     from middlemark.runs.diagnose import named
     from middlemark.show.json.machine import DiagnoseOutput, LimitedRow, LimitOutput
-    from middlemark.show.json.output import printed
 
     def one(each: "Diagnosis") -> LimitOutput:
         lift = each.lift
@@ -166,4 +186,4 @@ def _json(run: "MeasuredRun", found: "tuple[Diagnosis, ...]") -> str:
             advice=each.limits[0].advice,
         )
 
-    return printed(DiagnoseOutput(run=str(run.folder), limits=tuple(map(one, found))), indent=1)
+    return DiagnoseOutput(run=str(run.folder), limits=tuple(map(one, found)))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
-from middlemark.commands.options import formats, suites
+from middlemark.commands.options import LISTED, formats, suites
 from middlemark.commands.page import option, page
 
 if TYPE_CHECKING:
@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     default_text="what middlewares need in general",
     help="Check only what this suite needs.",
 )
-@option("--interface", default="lo", group="Machine", help="With --suite: the network interface that traffic uses.")
+@option(
+    "--interface",
+    default="lo",
+    metavar="NAME",
+    group="Machine",
+    help="With --suite: the network interface that traffic uses.",
+)
 @option(
     "--probes/--no-probes",
     default=True,
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
     default_text="yes",
     help="Also measure the machine for some seconds.",
 )
-@formats("text", "json")
+@formats(*LISTED)
 @option(
     "--verbose",
     "-v",
@@ -54,7 +60,9 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
     from middlemark.runs.try_machine import try_machine  # before interrupts unwind
     from middlemark.show import View, output
     from middlemark.show import doctor as report
-    from middlemark.show.json.machine import render_doctor
+    from middlemark.show.json.machine import doctor_output
+    from middlemark.show.records import render
+    from middlemark.system.check import Finding
     from middlemark.system.registry import CHECKS, findings
     from middlemark.system.root import Root
 
@@ -69,9 +77,9 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
             click.echo("middlemark: interrupted while the machine was tried", err=True)
             return exits.INTERRUPTED
     text = (
-        render_doctor(found, len(CHECKS), tried)
-        if output_format == "json"
-        else report.render_text(found, len(CHECKS), tried, output.view(View(warnings=verbose)), suite)
+        report.render_text(found, len(CHECKS), tried, output.view(View(warnings=verbose)), suite)
+        if output_format == "text"
+        else render(output_format, doctor_output(found, len(CHECKS), tried), Finding, found)
     )
     if output.failed(text):
         return exits.CELL_FAILED

@@ -1,18 +1,19 @@
 """``middlemark hosts``: checks that several machines are ready to measure between them."""
 
 import statistics
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import click
-
 from middlemark import __version__, exits, interrupts
-from middlemark.commands.options import host_options
+from middlemark.commands.options import LISTED, formats, host_options
 from middlemark.commands.page import page
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.hosts import HostsAsked, reaching
 
 if TYPE_CHECKING:
-    from middlemark.model.outcome import ClockOffset
+    from middlemark.show.json.machine import HostOutput
+    from middlemark.sites.check import Checked
+    from middlemark.sites.host import Facts
 
 
 @page(
@@ -22,10 +23,13 @@ if TYPE_CHECKING:
     notes=("Each host must be reachable, have the same versions and adapters, and let traffic through.",),
 )
 @host_options
-def command(hosts: HostsAsked) -> int:
+@formats(*LISTED)
+def command(hosts: HostsAsked, output_format: str) -> int:
     """Print what each host has; return the exit code."""
     from middlemark.document.runs import host_line
-    from middlemark.model.units import format_us
+    from middlemark.show import output
+    from middlemark.show.json.machine import HostOutput, HostsOutput
+    from middlemark.show.records import render
     from middlemark.sites.channel import WorkerFailedError
     from middlemark.sites.check import check
     from middlemark.sites.cluster import HostGoneError
@@ -35,37 +39,62 @@ def command(hosts: HostsAsked) -> int:
             raise RequestError([Problem("--hosts", "name the hosts, as in base=localhost,robot=user@robot.local")])
         cluster = reached.connect()
         try:
-            found = interrupts.run(check(cluster))
+            checked = interrupts.run(check(cluster))
         except (HostGoneError, WorkerFailedError) as error:
-            raise MeasureError(str(error), "is it on, and does its network hold? Then try again") from None
-    wrong = 0
-    for each in found:
-        facts = cluster.facts[each.name]
-        click.echo(host_line(facts.host))
-        click.echo(f"    address     {facts.host.address}")
-        click.echo(f"    Middlemark  {facts.host.middlemark}{_differs(facts.host.middlemark)}")
-        click.echo(f"    adapters    {', '.join(facts.adapters) or 'none'}")
-        for name, why in each.adapters.items():
-            click.echo(f"                {name}: {why}")
-        round_trip = f"{format_us(statistics.median(each.round_trips_ns))} µs"
-        click.echo(f"    connection  a round trip takes {round_trip} (median of {len(each.round_trips_ns)})")
-        if each is not found[0]:
-            click.echo(f"    clock       {_clock(each.clock, found[0].name)}")
-        for way, passes in each.passes.items():
-            click.echo(f"    {way}: {'gets through' if passes else 'does not get through: check the firewall there'}")
-        wrong += sum(not passes for passes in each.passes.values()) + bool(_differs(facts.host.middlemark))
-        wrong += not facts.adapters
-    return exits.CELL_FAILED if wrong else exits.OK
+            raise MeasureError(str(error), "is the host on, and is its network up? Then try again") from None
+        facts = [cluster.facts[each.name] for each in checked]
+    found = [_output(*each) for each in zip(checked, facts, strict=True)]
+    if output_format == "text":
+        text = "".join(
+            f"{line}\n"
+            for each, shown in zip(found, facts, strict=True)
+            for line in _lines(each, host_line(shown.host), found[0].name, len(checked[0].round_trips_ns))
+        )
+    else:
+        text = render(output_format, HostsOutput(hosts=tuple(found)), HostOutput, found)
+    if output.failed(text):
+        return exits.CELL_FAILED
+    return exits.OK if all(each.ready for each in found) else exits.CELL_FAILED
 
 
-def _clock(offset: "ClockOffset | None", first: str) -> str:
+def _output(checked: "Checked", facts: "Facts") -> "HostOutput":
+    from middlemark.document.runs import host_line
+    from middlemark.show.json.machine import HostOutput
+
+    own = facts.host
+    clock = checked.clock
+    return HostOutput(
+        name=checked.name,
+        address=own.address,
+        machine=host_line(own).partition(": ")[2],
+        middlemark=own.middlemark,
+        adapters=tuple(facts.adapters),
+        differing=checked.adapters,
+        round_trip_ns=statistics.median(checked.round_trips_ns),
+        clock_uncertainty_ns=None if clock is None else clock.uncertainty_ns,
+        passing=checked.passes,
+        ready=bool(facts.adapters) and own.middlemark == __version__ and all(checked.passes.values()),
+    )
+
+
+def _lines(host: "HostOutput", first_line: str, first_host: str, exchanges: int) -> "Iterator[str]":
+    """Yield what is printed about one host. ``exchanges``: the number of round trips of the connection."""
     from middlemark.model.units import format_us
 
-    if offset is None:
-        return f"{first} does not answer by UDP: no one-way latencies"
-    known = f"known to ± {format_us(offset.uncertainty_ns)} µs by that of {first}"
-    return f"{known} (a datagram there and back takes {format_us(offset.round_trip_ns)} µs)"
-
-
-def _differs(version: str) -> str:
-    return "" if version == __version__ else f", and this machine has {__version__}: install the same version"
+    differs = (
+        "" if host.middlemark == __version__ else f", and this machine has {__version__}: install the same version"
+    )
+    yield first_line
+    yield f"    address     {host.address}"
+    yield f"    Middlemark  {host.middlemark}{differs}"
+    yield f"    adapters    {', '.join(host.adapters) or 'none'}"
+    yield from (f"                {name}: {difference}" for name, difference in host.differing.items())
+    yield f"    connection  a round trip takes {format_us(host.round_trip_ns)} µs (median of {exchanges})"
+    if host.name != first_host:
+        uncertainty = host.clock_uncertainty_ns
+        if uncertainty is None:
+            yield f"    clock       {first_host} does not answer by UDP: no one-way latencies"
+        else:
+            yield f"    clock       its offset from the clock of {first_host} is known to ± {format_us(uncertainty)} µs"
+    for sender, passes in host.passing.items():
+        yield f"    {sender}: {'gets through' if passes else 'does not get through: check the firewall there'}"

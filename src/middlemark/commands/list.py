@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from middlemark import exits
-from middlemark.commands.options import formats
+from middlemark.commands.options import LISTED, formats
 from middlemark.commands.page import GroupPage, argument, option, page
 from middlemark.document.numbers import ABSENT
 from middlemark.model.cell import CAPABILITIES
 from middlemark.model.description import BrokenWorker, Description, NativeSetting, Transport
 from middlemark.model.units import format_count, format_seconds
-from middlemark.problems import RequestError
+from middlemark.problems import Problem, RequestError
 from middlemark.runs.read import RUNS
 from middlemark.workers.find import find_workers, left_out
 
@@ -24,6 +24,7 @@ from middlemark.workers.find import find_workers, left_out
     ("list suites", "the suites for `run`, and how long each takes"),
     ("list runs", "the stored runs"),
     cls=GroupPage,
+    subcommand_metavar="COMMAND",
 )
 def command() -> None:
     """The group of lists."""
@@ -41,23 +42,24 @@ def command() -> None:
     group="What is shown",
     help="Also print every transport with its limits, and the native settings.",
 )
-@formats("text", "json")
+@formats(*LISTED)
 def adapters(verbose: bool, output_format: str) -> int:
     """Print the adapters; return the exit code."""
     from middlemark.model.run import NotTried
     from middlemark.show import output
-    from middlemark.show.json.listing import AdaptersOutput, ListedAdapter
-    from middlemark.show.json.output import printed
+    from middlemark.show.json.listing import AdapterRow, AdaptersOutput, ListedAdapter, adapter_rows
+    from middlemark.show.records import render
 
     workers, broken = find_workers()
     absent = left_out()
-    if output_format == "json":
+    if output_format != "text":
         listed = AdaptersOutput(
             adapters=tuple(ListedAdapter(worker=each.path, description=each.description) for each in workers),
             not_built=tuple(NotTried(name, why) for name, why in absent.items()),
             broken=tuple(NotTried(each.name, f"{each.path} {each.reason}") for each in broken),
         )
-        return exits.CELL_FAILED if output.failed(printed(listed)) else exits.OK
+        text = render(output_format, listed, AdapterRow, adapter_rows(listed))
+        return exits.CELL_FAILED if output.failed(text) else exits.OK
     for worker in workers:
         about = worker.description
         names = ", ".join(transport.name for transport in about.transports)
@@ -142,12 +144,12 @@ def _broken(worker: BrokenWorker) -> None:
     notes=("Instead of a name you can always give the path to a suite of your own.",),
     says="List the suites that come with Middlemark, and how long each takes with the adapters that are built here.",
 )
-@formats("text", "json")
+@formats(*LISTED)
 def suites(output_format: str) -> int:
     """Print the suites; return the exit code."""
     from middlemark.show import output
     from middlemark.show.json.listing import ListedSuite, SuitesOutput
-    from middlemark.show.json.output import printed
+    from middlemark.show.records import render
     from middlemark.show.terminal import hanging
     from middlemark.suite import available
     from middlemark.suite.request import DEFAULT_SUITE
@@ -158,8 +160,9 @@ def suites(output_format: str) -> int:
         ListedSuite(name=name, default=name == DEFAULT_SUITE, seconds=_seconds(name, here), description=description)
         for name, _, description in available()
     ]
-    if output_format == "json":
-        return exits.CELL_FAILED if output.failed(printed(SuitesOutput(suites=tuple(found)))) else exits.OK
+    if output_format != "text":
+        text = render(output_format, SuitesOutput(suites=tuple(found)), ListedSuite, found)
+        return exits.CELL_FAILED if output.failed(text) else exits.OK
     rows = [
         (f"{each.name} (default)" if each.default else each.name, _how_long(each.seconds), each.description)
         for each in found
@@ -200,18 +203,19 @@ def _how_long(seconds: float | None) -> str:
     notes=("A fact without a source is a dash, and null in JSON.",),
     says="List the frameworks that can be measured here or are only documented: licence, languages, transports, …",
 )
-@formats("text", "json")
-def frameworks(output_format: str) -> None:
-    """Print the frameworks."""
-    from middlemark.show.output import write_facts
+@formats(*LISTED)
+def frameworks(output_format: str) -> int:
+    """Print the frameworks; return the exit code."""
+    from middlemark.show.output import failed, write_facts
     from middlemark.suite.frameworks import frameworks as read_frameworks
 
     table = read_frameworks()
-    if output_format == "json":
-        from middlemark.show.json.output import printed
+    if output_format != "text":
+        from middlemark.show.json.listing import FrameworkRow, framework_rows
+        from middlemark.show.records import render
 
-        click.echo(printed(table), nl=False)
-        return
+        text = render(output_format, table, FrameworkRow, framework_rows(table))
+        return exits.CELL_FAILED if failed(text) else exits.OK
     for each in table.framework.values():
         where = f"adapter {each.adapter}" if each.adapter else "documented only"
         click.echo(f"{each.title} ({where})")
@@ -219,6 +223,7 @@ def frameworks(output_format: str) -> None:
         write_facts(*((f"    {name.replace('_', ' ')}", text) for name, text in facts.items()))
     click.echo("In brackets: the source.")
     write_facts(*((f"    {word}", text) for word, text in table.sources.items()))
+    return exits.OK
 
 
 @page(
@@ -228,21 +233,24 @@ def frameworks(output_format: str) -> None:
     says="List the runs in a folder, oldest first.",
 )
 @argument("folder", metavar="[FOLDER]", type=click.Path(path_type=Path), default=Path(RUNS), says="Default: runs.")
-@formats("text", "json")
+@formats(*LISTED)
 def runs(folder: Path, output_format: str) -> int:
     """Print the runs; return the exit code."""
     from middlemark.show import output
     from middlemark.show.json.listing import ListedRun, RunsOutput
-    from middlemark.show.json.output import filled, printed
+    from middlemark.show.json.output import filled
+    from middlemark.show.records import render
     from middlemark.store import StoreError, list_runs, read_run
 
+    if not folder.is_dir() and folder != Path(RUNS):
+        raise RequestError([Problem(str(folder), "there is no such folder; name one that contains runs")])
     found = []
     for path in list_runs(folder):
         try:
             found.append(read_run(path))
         except StoreError as error:
             output.tell(f"{path.name}: {error}")
-    if output_format == "json":
+    if output_format != "text":
         listed = [
             filled(
                 ListedRun,
@@ -253,7 +261,10 @@ def runs(folder: Path, output_format: str) -> int:
             )
             for run in found
         ]
-        return exits.CELL_FAILED if output.failed(printed(RunsOutput(runs=tuple(listed)))) else exits.OK
+        text = render(output_format, RunsOutput(runs=tuple(listed)), ListedRun, listed)
+        return exits.CELL_FAILED if output.failed(text) else exits.OK
+    if not found:
+        output.tell(f"{folder} contains no runs; `middlemark run` and `middlemark which` make them")
     for run in found:
         failed = f", {run.failed_trials} failed" if run.failed_trials else ""
         trials = f"{len(run.outcomes)} of {format_count(run.planned_trials, 'trial')}{failed}"

@@ -22,6 +22,8 @@ from middlemark.suite.sweep import KEYS, raw_options
 
 Decorator = Callable[[Any], Any]
 
+LISTED = ("text", "json", "csv", "markdown")
+"""The formats of a verb that prints a list. ``show.records`` writes them."""
 FOLDER = "runs"
 """The folder of the runs if the user names none."""
 
@@ -148,11 +150,16 @@ def metrics(_context: click.Context, _parameter: click.Parameter, typed: str) ->
     return last_of(typed, METRICS)
 
 
-def checks(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the completions of the name of a check."""
+def check_names() -> list[str]:
+    """Return the names of the checks of ``doctor``."""
     from middlemark.system.registry import CHECKS
 
-    return [each.name for each in CHECKS if each.name.startswith(typed)]
+    return [each.name for each in CHECKS]
+
+
+def checks(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the completions of the name of a check."""
+    return [name for name in check_names() if name.startswith(typed)]
 
 
 def stored(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
@@ -210,7 +217,13 @@ _PLAN_OPTIONS: tuple[Decorator, ...] = (
 _OTHER_OPTIONS: tuple[Decorator, ...] = (
     option("--dry-run", is_flag=True, group="Output", help="Show what would be measured and how long it would take."),
     out_option("SUITE"),
-    option("--interface", default="lo", group="Machine", help="The network interface that traffic uses."),
+    option(
+        "--interface",
+        default="lo",
+        metavar="NAME",
+        group="Machine",
+        help="The network interface that traffic uses.",
+    ),
     option(
         "--until-precise",
         metavar="PERCENT",

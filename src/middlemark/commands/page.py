@@ -1,9 +1,13 @@
 """The verbs, and their help pages: a sentence, examples, and the options in groups with their defaults."""
 
+import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import click
+
+from middlemark.problems import Problem, RequestError
 
 GROUPS = {
     "Choose": {
@@ -41,6 +45,10 @@ VERBS = {verb: sentence for verbs in GROUPS.values() for verb, sentence in verbs
 
 OPTION_GROUPS = ("What is measured", "Load", "What is shown", "How long", "Machine", "Output")
 """The groups of options, in the order of a help page."""
+
+
+MOST_COLUMNS = 120
+"""Longer lines are hard to read, even if the terminal has room for them."""
 
 
 class Example(NamedTuple):
@@ -107,7 +115,7 @@ class Page(click.Command):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the page."""
-        formatter.write("\n".join(self._lines(ctx, formatter.width)) + "\n")
+        formatter.write("\n".join(self._lines(ctx, help_width(ctx, formatter))) + "\n")
 
     def sections(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Yield the arguments, the subcommands and the groups of options, each with its title."""
@@ -141,9 +149,48 @@ class Page(click.Command):
 class GroupPage(Page, click.Group):
     """A group of commands with a help page."""
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown command, and suggest the nearest."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            raise unknown_command(self, args[0], ctx)
+        return super().resolve_command(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which they were added."""
         return list(self.commands)
+
+
+def unknown_command(command: click.Command, word: str, ctx: click.Context) -> RequestError:
+    """Return the refusal of a word that is no command of this command."""
+    from middlemark.model.spelling import nearest
+
+    if not isinstance(command, click.Group):
+        return RequestError([Problem(word, f"`{ctx.command_path}` has no commands; leave {word} out")])
+    near = nearest(word, command.list_commands(ctx)) or _command_of_a_group(command, word, ctx)
+    hint = f"did you mean '{near}'?" if near else f"`{help_command(ctx)}` lists the commands"
+    return RequestError([Problem(word, f"there is no such command; {hint}")])
+
+
+def _command_of_a_group(command: click.Group, word: str, ctx: click.Context) -> str:
+    """Return the group and the command, as in ``list suites``, if the word is a command of a group; else empty."""
+    groups = [(name, command.get_command(ctx, name)) for name in ("list", "tune")]
+    return next(
+        (f"{name} {word}" for name, each in groups if isinstance(each, GroupPage) and word in each.commands), ""
+    )
+
+
+def help_command(ctx: click.Context) -> str:
+    """Return the command that prints the help page of a context's command."""
+    return f"middlemark help{ctx.command_path.removeprefix('middlemark')}"
+
+
+def help_width(ctx: click.Context, formatter: click.HelpFormatter) -> int:
+    """Return the width of a help page in columns. Click would leave two columns of the terminal empty."""
+    if ctx.terminal_width is not None:
+        return formatter.width
+    return max(min(shutil.get_terminal_size().columns, MOST_COLUMNS), 50)
 
 
 def usage(command: click.Command, ctx: click.Context, width: int) -> Iterator[str]:
@@ -169,17 +216,71 @@ def examples(listed: Iterable[Example], width: int) -> Iterator[str]:
         yield from (f"      {line}" for line in wrap(means, width - 6))
 
 
-def advice_on(error: click.ClickException) -> str:
-    """Return the next step after an error in the arguments of a command; empty if there is none."""
+_USUAL_NAMES = {
+    "--qos": "--reliability",
+    "--output": "--out",
+    "--out": "--html",
+    "--message-size": "--size",
+    "--payload-size": "--size",
+    "--frequency": "--rate",
+    "--runs": "--trials",
+    "--repeat": "--trials",
+    "--time": "--duration",
+    "--middleware": "--adapter",
+    "--baseline": "--reference",
+    "--threshold": "--margin",
+    "-V": "--version",
+    "-v": "--version",
+}
+"""The name of an option in other tools → its name here."""
+_NO_NUMBER = re.compile(r"is not a valid (?:integer|float)(?: range)?")
+_EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)")
+
+
+def explained(error: click.ClickException) -> tuple[str, str]:
+    """Return the message about an error in the arguments of a command, and the next step (empty: there is none)."""
+    if isinstance(error, click.BadOptionUsage):
+        return f"{error.option_name}: needs a value after it", ""
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is None:
-        return ""
-    command, path = context.command, context.command_path
-    if isinstance(error, click.NoSuchOption) and isinstance(command, click.Group):
-        word = error.option_name.lstrip("-")
-        if command.get_command(context, word):
-            return f"it is a command: {path} {word}"
-    return f"`middlemark help{path.removeprefix('middlemark')}` lists the options"
+        return error.format_message(), ""
+    advice = f"`{help_command(context)}` lists the options"
+    match error:
+        case click.NoSuchOption():
+            return _no_such_option(context, error.option_name), advice
+        case click.MissingParameter(param=Argument() as param):
+            return f"{param.make_metavar(context)}: is missing. {param.says}", advice
+        case click.MissingParameter(param=Option() as param):
+            return f"{param.opts[0]}: is missing. Its values: {str(param.help).rstrip('.')}", advice
+        case click.BadParameter(param=click.Parameter() as param):
+            return f"{param.opts[0]}: {_NO_NUMBER.sub('is no number', error.message.rstrip('.'))}", advice
+    if found := _EXTRA.match(error.message):
+        return f"{found[1]}: `{context.command_path}` takes no such argument", advice
+    return error.format_message(), advice
+
+
+def _no_such_option(context: click.Context, typed: str) -> str:
+    """Return the refusal of an unknown option, with the option or the command that was probably meant."""
+    from middlemark.model.spelling import nearest, quoted
+
+    command = context.command
+    word = typed.lstrip("-")
+    named = {name: each for each in command.params for name in (*each.opts, *each.secondary_opts)}
+    begun = [name for name in named if len(word) > 1 and name.startswith(typed)]
+    formats = getattr(getattr(named.get("--format"), "type", None), "names", ())
+    usual = _USUAL_NAMES.get(typed)
+    if word in formats:
+        meant = f"--format {word}"
+    elif usual in named:
+        meant = str(usual)
+    elif isinstance(command, click.Group) and command.get_command(context, word):
+        meant = f"{context.command_path} {word}"
+    elif typed == "--trials":
+        return f"{typed}: there is no such option; `middlemark run` and `middlemark selftest` have it"
+    else:
+        meant = begun[0] if len(begun) == 1 else nearest(typed, [*named, "--help"]) or ""
+    hint = f"; did you mean {quoted(meant)}?" if meant else ""
+    return f"{typed}: there is no such option{hint}"
 
 
 def page(
@@ -196,6 +297,8 @@ def page(
         command: Page = click.command(**more_of_click)(function)
         command.examples = [Example(*each) for each in shown]
         command.notes = notes
+        if not any(isinstance(each, Option) for each in command.params):
+            command.options_metavar = ""
         return command
 
     return decorate

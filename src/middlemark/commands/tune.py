@@ -6,13 +6,26 @@ from typing import TYPE_CHECKING
 import click
 
 from middlemark import exits
-from middlemark.commands.options import checks, suites
+from middlemark.commands.options import LISTED, check_names, checks, formats, suites
 from middlemark.commands.page import GroupPage, argument, option, page
 from middlemark.problems import MeasureError, Problem, RequestError
 
 if TYPE_CHECKING:
     from middlemark.model.setting import Setting
+    from middlemark.show.json.machine import PlannedChange
     from middlemark.system.settings import CannotError
+
+
+class Tune(GroupPage):
+    """The group of commands. The name of a check without a command is refused with the command that changes it."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown command."""
+        if args and args[0] not in self.commands and args[0] in check_names():
+            raise RequestError([Problem(args[0], f"is a check; to change it: middlemark tune apply {args[0]}")])
+        return super().resolve_command(ctx, args)
 
 
 @page(
@@ -24,14 +37,15 @@ if TYPE_CHECKING:
         "The old values are on disk before the first change, and every change can be restored. "
         "Without a command, tune prints the settings that are changed now.",
     ),
-    cls=GroupPage,
+    cls=Tune,
     invoke_without_command=True,
     subcommand_metavar="[COMMAND]",
 )
+@formats(*LISTED)
 @click.pass_context
-def command(ctx: click.Context) -> int | None:
+def command(ctx: click.Context, output_format: str) -> int | None:
     """Print the settings that are changed now; return the exit code."""
-    return _state() if ctx.invoked_subcommand is None else None
+    return _print_changed(output_format) if ctx.invoked_subcommand is None else None
 
 
 _named = argument(
@@ -58,9 +72,10 @@ _suite = option(
 )
 @_named
 @_suite
-def plan(names: tuple[str, ...], suite: str | None) -> int:
+@formats(*LISTED)
+def plan(names: tuple[str, ...], suite: str | None, output_format: str) -> int:
     """Print the commands; return the exit code."""
-    return _plan(_changes(names, suite))
+    return _print_plan(_changes(names, suite), output_format)
 
 
 @page(
@@ -97,12 +112,11 @@ def _changes(typed: Sequence[str], suite: str | None) -> "dict[str, tuple[Settin
     from middlemark.model.spelling import did_you_mean
     from middlemark.runs.remedies import changes_here
     from middlemark.system.needs import GENERAL
-    from middlemark.system.registry import CHECKS
 
-    names = [each.name for each in CHECKS]
-    if strangers := [each for each in typed if each not in names]:
+    names = check_names()
+    if unknown := [each for each in typed if each not in names]:
         raise RequestError(
-            [Problem("tune", f"there is no check {each}; {did_you_mean(each, names)}") for each in strangers]
+            [Problem("tune", f"there is no check {each}; {did_you_mean(each, names)}") for each in unknown]
         )
     needs = GENERAL
     if suite is not None:
@@ -116,23 +130,45 @@ def _changes(typed: Sequence[str], suite: str | None) -> "dict[str, tuple[Settin
     return changes_here(needs, typed)
 
 
-def _plan(found: "dict[str, tuple[Setting, ...]]") -> int:
+def _print_plan(found: "dict[str, tuple[Setting, ...]]", output_format: str) -> int:
+    from middlemark.show import output
+    from middlemark.show.json.machine import PlannedChange, TunePlanOutput
+    from middlemark.show.records import render
+
+    changes = [_planned(check, change) for check, some in found.items() for change in some]
+    if output_format == "text":
+        lines = [] if changes else ["nothing to change: middlemark doctor prints the other findings"]
+        for each in changes:
+            remark = "# unchanged" if each.now == each.after else f"# now {each.now or 'free'}"
+            cannot = f"; cannot be set: {each.cannot}" if each.cannot else ""
+            lines.append(f"{each.command}  {remark}; {each.check}{cannot}")
+        text = "".join(f"{line}\n" for line in lines)
+    else:
+        text = render(output_format, TunePlanOutput(changes=tuple(changes)), PlannedChange, changes)
+    return exits.CELL_FAILED if output.failed(text) else exits.OK
+
+
+def _planned(check: str, change: "Setting") -> "PlannedChange":
+    """Return a change with the value that the setting has now, and why it cannot be set."""
     from middlemark.runs.remedies import as_settings
+    from middlemark.show.json.machine import PlannedChange
     from middlemark.system.settings import CannotError, read, why_not
 
-    if not found:
-        click.echo("nothing to change: middlemark doctor prints the other findings")
-    for check, changes in found.items():
-        for change in changes:
-            try:
-                [setting] = as_settings([change])
-                now = read(setting.target)
-                reason: CannotError | None = why_not(setting)
-            except CannotError as error:
-                now, reason = "", error
-            remark = "# unchanged" if now == change.value else f"# now {now or 'free'}"
-            click.echo(f"{change.command}  {remark}; {check}" + (f"; cannot be set: {reason}" if reason else ""))
-    return exits.OK
+    now = ""
+    try:
+        [setting] = as_settings([change])
+        now = read(setting.target)
+        reason: CannotError | None = why_not(setting)
+    except CannotError as error:
+        reason = error
+    return PlannedChange(
+        check=check,
+        target=change.target,
+        now=now,
+        after=change.value,
+        command=change.command,
+        cannot="" if reason is None else str(reason),
+    )
 
 
 def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
@@ -221,7 +257,11 @@ def _restore() -> int:
     return exits.CELL_FAILED if still_changed else exits.OK
 
 
-def _state() -> int:
+def _print_changed(output_format: str) -> int:
+    from middlemark.show import output
+    from middlemark.show.json.machine import ChangedSetting, TuneOutput
+    from middlemark.show.json.output import filled
+    from middlemark.show.records import render
     from middlemark.system.changes import in_force
     from middlemark.system.journal import JournalError
 
@@ -229,12 +269,18 @@ def _state() -> int:
         changed = in_force()
     except JournalError as error:
         raise MeasureError(str(error), error.advice) from None
+    if output_format != "text":
+        listed = [filled(ChangedSetting, each) for each in changed]
+        text = render(output_format, TuneOutput(changed=tuple(listed)), ChangedSetting, listed)
+        return exits.CELL_FAILED if output.failed(text) else exits.OK
     for each in changed:
         file = f", at every boot by {each.file}" if each.file else ""
-        owed = "; its process has ended, so it must be restored" if each.is_orphaned else ""
-        click.echo(f"{each.target} = {each.after} (before: {each.before or 'free'}{file}{owed})")
-    verbs = "restore restores them" if changed else "plan shows what doctor would change, tune apply changes it"
-    click.echo(f"{'' if changed else 'nothing is changed; '}middlemark tune {verbs}")
+        orphaned = "; its process has ended, so it must be restored" if each.is_orphaned else ""
+        click.echo(f"{each.target} = {each.after} (before: {each.before or 'free'}{file}{orphaned})")
+    if changed:
+        click.echo("to restore them: middlemark tune restore")
+    else:
+        click.echo("nothing is changed; `middlemark tune plan` prints the changes that doctor recommends")
     return exits.OK
 
 

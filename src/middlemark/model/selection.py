@@ -1,13 +1,13 @@
 """A selection of cells by levels of their factors, as the command line, suites and expectations write it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.levels import Level, Wrong
-from middlemark.model.spelling import did_you_mean, quoted
+from middlemark.model.spelling import did_you_mean, quoted, there_are
 from middlemark.model.version import VERSION, version_of
 
 SHARED_MEMORY = "shared_memory"
@@ -59,6 +59,20 @@ def same_level(field: str, wanted: Level, level: Level) -> bool:
     return wanted == level or (field in FACTOR_AT and FACTOR_AT[field].stands_for(wanted, level))
 
 
+def unmatched(selection: Selection, cells: Iterable[Cell]) -> Iterator[str]:
+    """Yield a sentence for each factor of which no cell has a selected level; for properties of transports none."""
+    listed = list(cells)
+    for field, levels in selection.levels.items():
+        factor = FACTOR_AT.get(field)
+        if factor is None or any(has_level(cell, field, levels) for cell in listed):
+            continue
+        shown = list(dict.fromkeys(factor.kind.show(level_at(cell, field)) for cell in listed))
+        typed = " or ".join(factor.kind.show(level) for level in levels)
+        is_name = all(isinstance(level, str) for level in levels)
+        hint = did_you_mean(typed, shown) if is_name else there_are(shown)
+        yield f"no configuration has {factor.name}={typed}; {hint}"
+
+
 def read_levels(name: str, value: object) -> tuple[Level, ...]:
     """Return the levels, as cells have them, of a suite's value: one level or a list. Raises Wrong."""
     if name not in FIELD_OF:
@@ -102,7 +116,8 @@ def read_typed_selection(text: str) -> tuple[Selection, list[str]]:
         name, equals, value = part.partition("=")
         name = name.strip()
         if not equals or name not in FIELD_OF:
-            wrong.append(f"'{part}' selects nothing; write FACTOR=LEVEL with {', '.join(FIELD_OF)}")
+            why = f"there is no factor {name}; {did_you_mean(name, FIELD_OF)}" if equals else "write FACTOR=LEVEL"
+            wrong.append(f"{quoted(part)} selects nothing: {why}")
             continue
         try:
             levels[FIELD_OF[name]] = read_typed_levels(name, value)

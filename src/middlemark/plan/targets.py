@@ -73,11 +73,11 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
     all_adapters, all_transports = asked_adapters == ("all",), "all" in asked.values
     raw_transports = {each.name for each in context.descriptions if each.is_raw_transport}
     mixed = all_adapters or any(name not in raw_transports for name in asked_adapters)
+    if all_adapters:  # an adapter that only copies within one process is added by the plan, as a baseline
+        adapters = [each for each in adapters if not all(transport.alone for transport in each.transports)]
     targets: list[Target] = []
     missing: dict[str, list[str]] = {}
     for adapter in adapters:
-        if all_adapters and all(each.alone for each in adapter.transports):
-            continue  # it only copies within one process; the plan adds it as a baseline
         names = _all_of(adapter, asked.values) if all_transports else [str(name) for name in asked.values]
         company = adapter.is_raw_transport and mixed
         strict = not (all_adapters or all_transports or company or sweep.skip_unsupported)

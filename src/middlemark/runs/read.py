@@ -40,6 +40,8 @@ def measured(run: Run) -> MeasuredRun:
 
 def stored_run(folder: Path) -> Run:
     """Read a run back. Raises MeasureError with the path and the next step."""
+    if not folder.exists():
+        raise _no_such_run(folder)
     try:
         return read_run(folder)
     except StoreError as error:
@@ -82,7 +84,11 @@ def newest(folder: Path) -> Path:
             f"{folder}: is not a run and contains no runs; searched {folder}/run.json and {folder}/*/run.json",
             "`middlemark run` and `middlemark which` make runs; --out names the folder",
         )
-    raise MeasureError(
+    raise _no_such_run(folder)
+
+
+def _no_such_run(folder: Path) -> MeasureError:
+    return MeasureError(
         f"{folder}: there is no such run; searched {folder}/run.json{_runs_nearby(folder)}",
         "`middlemark list runs` lists the runs in runs/",
     )

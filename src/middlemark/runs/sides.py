@@ -190,11 +190,18 @@ class PlannedComparisons(msgspec.Struct, frozen=True):
 
 def asked_pairings(asked: ComparisonRequest, anyway: bool, warn: Warn) -> PlannedComparisons:
     """Read the runs and pair their cells. ``warn`` gets the omitted pairs. Raises RequestError if all are omitted."""
+    from middlemark.model.selection import unmatched
     from middlemark.stats.pairings import by_factors, of_run, of_two_runs, reasons_against, run_against_run
 
     read = [sides_of(each.path, warn, each.text, asked.read, asked.edge) for each in asked.selections]
     runs = [sides for sides, _ in read]
     chosen = [_selected(run, each, asked) for run, each in zip(runs, asked.selections, strict=True)]
+    if problems := [
+        Problem(f"{each.path}:{each.text}", sentence)
+        for sides, each in zip(runs, asked.selections, strict=True)
+        for sentence in unmatched(each.selection, [side.cell for side in sides])
+    ]:
+        raise RequestError(problems)
     if asked.by:
         pairings = by_factors(chosen[0], asked.by, asked.reference)
     else:
@@ -207,7 +214,7 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, warn: Warn) -> Planne
             "runs/measured:adapter=cyclonedds,transport=udp,size=1k",
         )
     allowed: list[Pairing] = []
-    problems: list[Problem] = []
+    problems = []
     for pairing in pairings:
         reasons = reasons_against(pairing)
         if reasons and not anyway:

@@ -7,6 +7,9 @@ from rich.cells import cell_len, chop_cells
 
 _UNIT = re.compile(r"([0-9]) (%|µs|ms|s|min|h|B|KiB|MiB)(?![a-zA-Z])")
 """A number and its unit stay on one line."""
+_REMARK = re.compile(r"\((?:default: [^()]{1,16}|may be repeated)\)")
+"""A short remark about an option stays on one line."""
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def wrap(text: str, width: int) -> list[str]:
@@ -16,7 +19,8 @@ def wrap(text: str, width: int) -> list[str]:
     """
     lines: list[str] = []
     line, width = "", max(width, 1)
-    for word in _UNIT.sub("\\1\N{NO-BREAK SPACE}\\2", text).split(" "):
+    whole = _REMARK.sub(lambda found: found[0].replace(" ", _NO_BREAK), text)
+    for word in _UNIT.sub(rf"\1{_NO_BREAK}\2", whole).split(" "):
         candidate = f"{line} {word}" if line else word
         if cell_len(candidate) <= width:
             line = candidate
@@ -27,11 +31,14 @@ def wrap(text: str, width: int) -> list[str]:
         lines += chopped
     if line or not lines:
         lines.append(line)
-    if len(lines) > 1 and " " not in lines[-1]:
-        before, _, word = lines[-2].rpartition(" ")
-        if " " in before.strip() and cell_len(f"{word} {lines[-1]}") <= width:
-            lines[-2:] = [before, f"{word} {lines[-1]}"]
-    return [each.replace("\N{NO-BREAK SPACE}", " ") for each in lines]
+    last = len(lines) - 1
+    if lines[-1].startswith("(") and _REMARK.fullmatch(lines[-1].replace(_NO_BREAK, " ").rstrip(".")):
+        last -= 1  # the remark has a line of its own
+    if last > 0 and " " not in lines[last]:
+        before, _, word = lines[last - 1].rpartition(" ")
+        if " " in before.strip() and cell_len(f"{word} {lines[last]}") <= width:
+            lines[last - 1 : last + 1] = [before, f"{word} {lines[last]}"]
+    return [each.replace(_NO_BREAK, " ") for each in lines]
 
 
 def definitions(entries: Iterable[tuple[str, str]], width: int, most: int = 28) -> Iterator[str]:

@@ -12,7 +12,14 @@ from middlemark.document.document import Document
 from middlemark.show import View
 from middlemark.show.json.comparisons import CompareOutput, SelfTestOutput
 from middlemark.show.json.listing import AboutOutput, AdaptersOutput, RunsOutput, SuitesOutput
-from middlemark.show.json.machine import DiagnoseOutput, DoctorOutput, TriedLimitOutput
+from middlemark.show.json.machine import (
+    DiagnoseOutput,
+    DoctorOutput,
+    HostsOutput,
+    TriedLimitOutput,
+    TuneOutput,
+    TunePlanOutput,
+)
 from middlemark.show.json.output import builtins, printed
 from middlemark.show.json.run import ResultOutput, StudyOutput, expectations_output, result_output
 from middlemark.show.json.which import WhichOutput
@@ -27,6 +34,9 @@ OUTPUTS: Mapping[str, type[msgspec.Struct]] = {
     "doctor": DoctorOutput,
     "diagnose": DiagnoseOutput,
     "diagnose-try": TriedLimitOutput,
+    "hosts": HostsOutput,
+    "tune": TuneOutput,
+    "tune-plan": TunePlanOutput,
     "list-adapters": AdaptersOutput,
     "list-suites": SuitesOutput,
     "list-frameworks": Frameworks,

@@ -3,6 +3,7 @@
 from middlemark.model.description import Description
 from middlemark.model.run import NotTried
 from middlemark.show.json.output import Output
+from middlemark.suite.frameworks import Frameworks
 
 
 class ListedAdapter(Output, frozen=True, kw_only=True):
@@ -20,6 +21,67 @@ class AdaptersOutput(Output, frozen=True, kw_only=True):
     not_built: tuple[NotTried, ...]
     broken: tuple[NotTried, ...]
     """Workers that do not answer."""
+
+
+class AdapterRow(Output, frozen=True, kw_only=True):
+    """An adapter as a row of CSV and Markdown."""
+
+    name: str
+    version: str
+    title: str
+    is_raw_transport: bool | None
+    """Null: the adapter cannot be measured here."""
+    transports: tuple[str, ...]
+    licence: str
+    worker: str
+    absent: str
+    """Why the adapter cannot be measured here; empty: it can."""
+
+
+def adapter_rows(output: AdaptersOutput) -> list[AdapterRow]:
+    """Return the adapters that can be measured here, then the adapters that cannot."""
+    rows = [
+        AdapterRow(
+            name=each.description.name,
+            version=each.description.version,
+            title=each.description.title,
+            is_raw_transport=each.description.is_raw_transport,
+            transports=tuple(transport.name for transport in each.description.transports),
+            licence=each.description.licence,
+            worker=each.worker,
+            absent="",
+        )
+        for each in output.adapters
+    ]
+    nothing = {"version": "", "title": "", "is_raw_transport": None, "transports": (), "licence": "", "worker": ""}
+    absent = (*output.not_built, *output.broken)
+    return [*rows, *(AdapterRow(name=each.adapter, absent=each.why, **nothing) for each in absent)]
+
+
+class FrameworkRow(Output, frozen=True, kw_only=True):
+    """One fact about a framework, as a row of CSV and Markdown."""
+
+    framework: str
+    adapter: str | None
+    fact: str
+    text: str | None
+    """Null: no source was found."""
+    source: str | None
+
+
+def framework_rows(table: Frameworks) -> list[FrameworkRow]:
+    """Return a row for each fact of each framework."""
+    return [
+        FrameworkRow(
+            framework=each.title,
+            adapter=each.adapter,
+            fact=name.replace("_", " "),
+            text=fact.text if fact else None,
+            source=table.sources.get(fact.source, fact.source) if fact else None,
+        )
+        for each in table.framework.values()
+        for name, fact in each.facts.items()
+    ]
 
 
 class ListedSuite(Output, frozen=True, kw_only=True):
@@ -57,6 +119,13 @@ class RunsOutput(Output, frozen=True, kw_only=True):
     """The runs in a folder, oldest first."""
 
     runs: tuple[ListedRun, ...]
+
+
+class NamedFact(Output, frozen=True, kw_only=True):
+    """One fact for a bug report, as a row of CSV and Markdown."""
+
+    name: str
+    fact: str
 
 
 class AboutOutput(Output, frozen=True, kw_only=True):

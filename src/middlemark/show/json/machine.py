@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from middlemark.model.setting import SettingKind
-from middlemark.show.json.output import Output, composed, fields_of, printed
+from middlemark.show.json.output import Number, Output, composed, fields_of
 from middlemark.system.check import Finding
 from middlemark.system.tried import Tried
 
@@ -31,10 +31,10 @@ class DoctorOutput(Output, frozen=True, kw_only=True):
     probes: Probes  # type: ignore[valid-type]
 
 
-def render_doctor(found: Sequence[Finding], checks: int, tried: Tried | None) -> str:
+def doctor_output(found: Sequence[Finding], checks: int, tried: Tried | None) -> DoctorOutput:
     """Return the findings and the figures of the probes: {} if there were none."""
     probes = Probes() if tried is None else Probes(**msgspec.structs.asdict(tried))
-    return printed(DoctorOutput(checks=checks, findings=tuple(found), probes=probes))
+    return DoctorOutput(checks=checks, findings=tuple(found), probes=probes)
 
 
 class LimitedRow(Output, frozen=True, kw_only=True):
@@ -66,6 +66,100 @@ class DiagnoseOutput(Output, frozen=True, kw_only=True):
     schema: int = SCHEMA
     run: str
     limits: tuple[LimitOutput, ...]
+
+
+class LimitRow(Output, frozen=True, kw_only=True):
+    """A row that met a limit, as a row of CSV and Markdown; the other texts are those of the limit."""
+
+    run: str
+    check: str
+    row: str
+    symptom: str
+    seen: str
+    setting: str
+    before: str
+    after: str
+    command: str
+    advice: str
+
+
+def limit_rows(output: DiagnoseOutput) -> list[LimitRow]:
+    """Return a row for each row of the run and limit that it met."""
+    same = ("check", "setting", "before", "after", "command", "advice")
+    return [
+        LimitRow(run=output.run, **msgspec.structs.asdict(row), **{name: getattr(limit, name) for name in same})
+        for limit in output.limits
+        for row in limit.rows
+    ]
+
+
+class HostOutput(Output, frozen=True, kw_only=True):
+    """The results of the checks of one host. Times are in ns."""
+
+    name: str
+    address: str
+    machine: str
+    """Processor, memory, system and the network interface, in words."""
+    middlemark: str
+    adapters: tuple[str, ...]
+    differing: dict[str, str]
+    """The adapters that differ from the adapters on this machine, each with the difference."""
+    round_trip_ns: Number
+    """The median round trip of the connection between this machine and the host."""
+    clock_uncertainty_ns: Number | None
+    """The largest error of the offset between the clocks of the first host and this host; null: this is the first
+    host, or the first host does not answer by UDP."""
+    passing: dict[str, bool]
+    """Protocol and sender → whether packets of that host arrive at a free port."""
+    ready: bool
+    """The host has adapters and the same version of Middlemark, and packets of all other hosts arrive."""
+
+
+class HostsOutput(Output, frozen=True, kw_only=True):
+    """The hosts in the order in which they were named."""
+
+    schema: int = SCHEMA
+    hosts: tuple[HostOutput, ...]
+
+
+class ChangedSetting(Output, frozen=True, kw_only=True):
+    """A setting that ``tune`` or a run changed and nobody has restored."""
+
+    target: str
+    before: str
+    """Empty: the setting was free."""
+    after: str
+    file: str
+    """The file that makes the change at every boot; empty: there is none."""
+    is_orphaned: bool
+    """The process that should restore it has ended."""
+
+
+class TuneOutput(Output, frozen=True, kw_only=True):
+    """The settings that are changed now."""
+
+    schema: int = SCHEMA
+    changed: tuple[ChangedSetting, ...]
+
+
+class PlannedChange(Output, frozen=True, kw_only=True):
+    """A change that doctor recommends."""
+
+    check: str
+    target: str
+    now: str
+    """Empty: the setting is free or cannot be read."""
+    after: str
+    command: str
+    cannot: str
+    """Why it cannot be set here; empty: it can."""
+
+
+class TunePlanOutput(Output, frozen=True, kw_only=True):
+    """The changes that doctor recommends."""
+
+    schema: int = SCHEMA
+    changes: tuple[PlannedChange, ...]
 
 
 class Change(Output, frozen=True, kw_only=True):
