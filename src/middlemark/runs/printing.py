@@ -62,7 +62,7 @@ def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | Non
     run = _placed(run, name)
     document = document or _document([run], options)
     answers = whole and not options.parts
-    if answers and name in ("text", "json") and _is_question(run):
+    if answers and name in ("text", "json") and is_question(run):
         return _render_answer(document, run, name)
     if answers and name in ("text", "json", "markdown") and (study := _study_of(run)):
         return _render_claims(study, run, name)
@@ -92,7 +92,7 @@ def text_of_several(runs: "Sequence[MeasuredRun]", options: PrintOptions) -> str
     return "".join(texts)
 
 
-def _is_question(run: "MeasuredRun") -> bool:
+def is_question(run: "MeasuredRun") -> bool:
     """Say whether ``which`` measured the run."""
     return run.file.plan.race is not None and run.file.plan.race.question
 
@@ -112,7 +112,7 @@ def _render_answer(document: "Document", run: "MeasuredRun", output_format: str)
     return render_table(verdict, str(run.folder), output.width(), command, left_out)
 
 
-def _race_sentences(document: "Document", run: "MeasuredRun", width: int) -> str:
+def race_sentences(document: "Document", run: "MeasuredRun", width: int) -> str:
     """Return a sentence for each race of a run; empty if there are more than ``MOST_RACES``."""
     from middlemark.show.which import render_races
     from middlemark.verdicts.race import races

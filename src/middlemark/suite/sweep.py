@@ -96,8 +96,8 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
         Key(
             name="budget",
             kind=seconds(1e-6),
-            help="The time for the rounds of the run's races, or without a race for all trials, of which as many are left "
-            "out as necessary. --budget overrides it.",
+            help="The time for the rounds of the run's races, or without a race for all trials. As many trials are "
+            "left out as necessary. --budget overrides it.",
             option=False,
             default_text="`10m` for a race, else no limit",
         ),

@@ -53,9 +53,20 @@ def adapter_rows(output: AdaptersOutput) -> list[AdapterRow]:
         )
         for each in output.adapters
     ]
-    nothing = {"version": "", "title": "", "is_raw_transport": None, "transports": (), "licence": "", "worker": ""}
-    absent = (*output.not_built, *output.broken)
-    return [*rows, *(AdapterRow(name=each.adapter, absent=each.why, **nothing) for each in absent)]
+    absent = [
+        AdapterRow(
+            name=each.adapter,
+            version="",
+            title="",
+            is_raw_transport=None,
+            transports=(),
+            licence="",
+            worker="",
+            absent=each.why,
+        )
+        for each in (*output.not_built, *output.broken)
+    ]
+    return [*rows, *absent]
 
 
 class FrameworkRow(Output, frozen=True, kw_only=True):
