@@ -56,7 +56,9 @@ def test_fastdds_latency_repeats_the_experiment_of_latencytest() -> None:
     here = tuple(lends if each is FAST else each for each in EVERYONE)
     plan = make_plan(load(["fastdds-latency"], raw_options()), here, cpus=(0, 1), seed=0)
     samples = {(plan.cells[trial.cell].adapter == "fastdds", trial.limits.samples) for trial in plan.trials}
-    assert samples == {(True, 10_000), (False, 1000)}, "as many as LatencyTest takes; fewer of the baselines"
+    assert samples == {(True, 10_000), (True, 2000), (False, 1000)}, "as many as LatencyTest takes"
+    fewer = {plan.cells[trial.cell].transport for trial in plan.trials if trial.limits.samples == 2000}
+    assert fewer == {"tcp"}, "one round trip of 1 MiB over TCP takes 10 ms"
     fast = [cell for cell in plan.cells if cell.adapter == "fastdds"]
     assert {(cell.transport, cell.loan, cell.processes) for cell in fast} == {
         (name, loan, 1 if name == "intraprocess" else 2)
