@@ -1,5 +1,6 @@
 """The suites in Middlemark's package, shortened."""
 
+import json
 import os
 import resource
 
@@ -83,3 +84,24 @@ def test_a_long_suite_can_be_planned_without_measuring(bench: Bench, name: str) 
     assert ended.code == 0
     assert "trials" in ended.out
     assert not bench.out.exists()
+
+
+def test_no_included_suite_takes_more_than_half_an_hour_with_the_adapters_here(bench: Bench) -> None:
+    ended = bench.run("list", "suites", "--format", "json")
+    assert ended.code == 0, ended.err
+    times = {each["name"]: each["seconds"] for each in json.loads(ended.out)["suites"] if each["seconds"] is not None}
+    assert "amr" in times
+    assert max(times.values()) <= 30 * 60
+
+
+def test_a_run_within_a_budget_has_fewer_trials_and_says_what_that_costs(bench: Bench) -> None:
+    suite = bench.suite("[[sweep]]\nadapter = ['udp', 'uds']\nduration = '1s'\nbaseline = false\ntrials = 6\n")
+    ended = bench.run("run", suite, "--budget", "8s", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert "middlemark: --budget 8 s: 2 trials per row instead of 6: no verdict is possible" in ended.err
+    assert {cell["trials"] for cell in ended.document["cells"]} == {2}
+    fitted = ended.document["run"]["fitted"]
+    assert (fitted["budget_s"], fitted["planned_trials"], fitted["trials"]) == (8, 6, 2)
+    assert ended.document["since_last_run"] is None
+    again = bench.run("run", suite, "--trials", "1", "--quiet", "--out", str(ended.folder.parent))
+    assert "Since the last run" in again.out

@@ -236,7 +236,7 @@ _OTHER_OPTIONS: tuple[Decorator, ...] = (
         metavar="TIME",
         group="How long",
         default_text="the budget of the suite; for added rounds else 10m",
-        help="The most time for the run: fewer trials, or for added rounds.",
+        help="The most time: trials that do not fit are left out. For --race and --until-… the time for added rounds.",
     ),
     option(
         "--focus",
