@@ -8,7 +8,7 @@ from report_runs import cell, document_of, robot, run_of
 from test_compare import cell as measured_cell
 from test_compare import write
 
-from middlemark.document.changes import Changes, changes_between
+from middlemark.document.changes import RunChanges, changes_between
 from middlemark.runs.conduct import RunOptions
 from middlemark.runs.printing import print_run
 from middlemark.runs.read import read_measured
@@ -109,7 +109,7 @@ def test_an_earlier_run_that_cannot_be_judged_does_not_end_the_command(
 def test_a_run_ends_with_the_line_in_every_format_for_people(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, options: RunOptions, begin: str
 ) -> None:
-    pages: list[Changes | None] = []
+    pages: list[RunChanges | None] = []
     monkeypatch.setattr(
         "middlemark.show.html.render_html", lambda document: pages.append(document.since_last_run) or "page"
     )

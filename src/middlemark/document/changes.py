@@ -17,7 +17,7 @@ from middlemark.verdicts.rows import MeasuredRun, rows_of
 _MOST_NAMED = 3
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class ChangedRow(msgspec.Struct, frozen=True, kw_only=True):
     """A configuration whose figure differs significantly between two runs."""
 
     row: str
@@ -29,7 +29,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Relative difference of the figure: 0.1 is a tenth more than in the earlier run."""
 
 
-class Changes(msgspec.Struct, frozen=True, kw_only=True):
+class RunChanges(msgspec.Struct, frozen=True, kw_only=True):
     """The significant changes since an earlier run, by median round trip, throughput, or share of the deadline."""
 
     run: str
@@ -40,7 +40,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """Number of configurations that both runs measured."""
     judged: int
     """Number of these configurations with enough trials in both runs for a verdict."""
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedRow, ...]
     """The largest change first."""
 
     @property
@@ -62,7 +62,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
         return f"Since the last run ({self.started[:16].replace('T', ' ')} UTC): {self.sentence}."
 
 
-def changes_between(earlier: MeasuredRun, later: MeasuredRun) -> Changes:
+def changes_between(earlier: MeasuredRun, later: MeasuredRun) -> RunChanges:
     """Return the significant changes, judged as ``compare EARLIER LATER`` does."""
     runs: Sequence[MeasuredRun] = (earlier, later)
     families = Comparisons(rows_of(runs), runs, between=True).families
@@ -71,13 +71,13 @@ def changes_between(earlier: MeasuredRun, later: MeasuredRun) -> Changes:
     factors = varied_factors([each.a.cell for each in pairings.values()])
     decided = [each for each in found if each.judged.verdict in (Verdict.BETTER, Verdict.WORSE)]
     decided.sort(key=lambda each: -abs(each.judged.shift))
-    return Changes(
+    return RunChanges(
         run=earlier.name,
         started=earlier.file.started,
         compared=len(pairings),
         judged=len({id(each.pairing) for each in found if each.judged.low is not None}),
         changes=tuple(
-            Change(row=what(each.pairing, factors), metric=each.metric, word=each.word, shift=each.judged.shift)
+            ChangedRow(row=what(each.pairing, factors), metric=each.metric, word=each.word, shift=each.judged.shift)
             for each in decided
         ),
     )

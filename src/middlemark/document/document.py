@@ -2,7 +2,7 @@
 
 import msgspec
 
-from middlemark.document.changes import Changes
+from middlemark.document.changes import RunChanges
 from middlemark.model.run import NotTried, Run
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.expectations import ClaimVerdict
@@ -142,7 +142,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The commands that repeat the runs and the comparisons."""
     distributions: tuple[Distribution, ...] = ()
     """The distribution of each row."""
-    since_last_run: Changes | None = None
+    since_last_run: RunChanges | None = None
     """None: the suites were not run here before, or the run is not the one that was just measured."""
 
     @property

@@ -12,7 +12,7 @@ from middlemark.problems import MeasureError
 
 if TYPE_CHECKING:
     from middlemark.document import Document
-    from middlemark.document.changes import Changes
+    from middlemark.document.changes import RunChanges
     from middlemark.verdicts.rows import MeasuredRun
 
 HTML = "report.html"
@@ -55,7 +55,7 @@ def line_of(folders: Sequence[Path]) -> str:
     return changes_between(*runs).sentence
 
 
-def changes_since_last(run: "MeasuredRun") -> "Changes | None":
+def changes_since_last(run: "MeasuredRun") -> "RunChanges | None":
     """Return the changes since the last run of the same suites here; None: there is none, or it cannot be compared."""
     from middlemark.document.changes import changes_between
     from middlemark.runs.read import earlier_run, measured
@@ -77,7 +77,7 @@ def write_report_of(
     *,
     quiet: bool,
     document: "Document | None" = None,
-    since_last_run: "Changes | None" = None,
+    since_last_run: "RunChanges | None" = None,
 ) -> None:
     """Write the report into the run's folder and print its path, or print why it could not be written.
 

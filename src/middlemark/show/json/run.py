@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from middlemark.document.changes import Changes
+from middlemark.document.changes import RunChanges
 from middlemark.document.document import Document, ExpectationResult, Expected
 from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.document.statements import reason
@@ -168,7 +168,7 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     cells: tuple[CellOutput, ...]  # type: ignore[valid-type]
     growth: tuple[GrowthOutput, ...]
     scorecards: tuple[Scorecard, ...]
-    since_last_run: Changes | None
+    since_last_run: RunChanges | None
     """The significant changes since the last run of the same suites on this machine; null: there is none, or the output
     is not that of ``run``."""
 
