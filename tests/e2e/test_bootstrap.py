@@ -593,9 +593,9 @@ def test_help_installs_and_builds_nothing(checkout: Checkout) -> None:
     assert not checkout.apt_log.exists()
 
 
-def test_a_moved_checkout_is_set_up_again(checkout: Checkout) -> None:
-    assert checkout.start()[0] == 0
-    before, after = checkout.root, checkout.root.with_name("moved")
+def test_a_moved_checkout_is_set_up_again(with_python: Checkout) -> None:
+    assert with_python.start()[0] == 0
+    before, after = with_python.root, with_python.root.with_name("moved")
     before.rename(after)
     moved = Checkout(after)
     assert moved.start()[:2] == (0, FIRST)
