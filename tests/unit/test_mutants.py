@@ -17,7 +17,7 @@ def test_each_mutant_applies_to_the_current_code(mutant: Mutant) -> None:
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_each_mutant_names_existing_test_steps(mutant: Mutant) -> None:
-    lists = re.findall(r"^core_tests\(\w+ ([\w ]+)\)", (ROOT / "core/tests/CMakeLists.txt").read_text(), re.MULTILINE)
+    lists = re.findall(r"^ *core_tests\(\w+ ([\w ]+)\)", (ROOT / "core/tests/CMakeLists.txt").read_text(), re.MULTILINE)
     subjects = " ".join(lists).split()
     assert mutant.steps
     assert set(mutant.tests) <= {*subjects, "rust"}
