@@ -170,3 +170,20 @@ def test_the_steps_of_check_are_documented_and_have_budgets() -> None:
     listed = {name for row in table("docs/developing.md", "step | in") for name in row[0].split(", ")}
     assert listed == steps
     assert {line.split()[0] for line in (ROOT / "tests/budgets").read_text().splitlines()} == steps
+
+
+def test_the_first_answer_in_the_readme_has_only_adapters_that_the_first_start_builds() -> None:
+    later = re.compile(r"^middlemark_(rust_adapter\(|adapter\([^)]*\bLATER\b)", re.MULTILINE)
+    adapters = {each.parent.name: each.read_text() for each in ROOT.glob("adapters/*/CMakeLists.txt")}
+    answer = (ROOT / "README.md").read_text(encoding="utf-8").split("```\n")[3]
+    assert " is best for " in answer
+    rows = {line.split()[0] for line in answer.splitlines() if re.search(r"\d\.\d\d  \S", line)} & {*adapters}
+    assert rows
+    assert not {name for name in rows if later.search(adapters[name])}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda each: each.name)
+def test_no_sample_output_has_a_word_of_older_versions(path: Path) -> None:
+    samples = "".join(path.read_text(encoding="utf-8").split("```")[1::2])
+    for word in ("machine alone", "× alone", "left:", "carried by", "cannot tell", "two speeds"):
+        assert word not in samples, f"{path.name}: {word}"
