@@ -124,7 +124,7 @@ is_fresh() {
     worker-*)
       if [[ ! -x $root/build/workers/middlemark-$1 ]]; then  # fresh only if it cannot be built
         { read -r note <"$root/build/workers/middlemark-left-out-${1#worker-}"; } 2>/dev/null || return 1
-        [[ $note != "it takes long"* ]] || return 1
+        [[ $note != "it is built on request"* ]] || return 1
       fi
       ;;
     web) [[ -f $root/build/web/report.js || -f $root/build/web/absent ]] || return 1 ;;

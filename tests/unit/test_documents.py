@@ -1,10 +1,12 @@
 """Statements of the documents that follow from the code: options, files, JSON keys, counts, units, capabilities."""
 
 import re
+import shlex
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from report_runs import cell, data_of, run_of, spread
 
 from middlemark.commands import group
@@ -60,7 +62,7 @@ def test_every_option_in_a_command_exists(path: Path) -> None:
     for words in commands_in(path.read_text(encoding="utf-8")):
         name = tuple(words[:2]) if tuple(words[:2]) in VERBS else (words[0],)
         known = options_of(VERBS[name]) | {"--help", "--version"}
-        asked = {word.rstrip(",").partition("=")[0] for word in words if word.startswith("--") and len(word) > 2}
+        asked = {word.rstrip(",;").partition("=")[0] for word in words if word.startswith("--") and len(word) > 2}
         assert asked <= known, f"{path.name}: middlemark {' '.join(words)}"
 
 
@@ -69,6 +71,27 @@ def test_every_linked_file_exists(path: Path) -> None:
     for target in re.findall(r"\]\(([^)\s#]+)[^)]*\)", path.read_text(encoding="utf-8")):
         if not re.match(r"[a-z]+:", target):
             assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def runs_in(path: Path) -> list[str]:
+    """Return the examples of `run` that need no file, no second machine and no second build of an adapter."""
+    found = re.findall(r"^ *(?:\./)?middlemark (run [^#\n]*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [line for line in found if not re.search(r"…|\.toml|\.xml|@|--against|--resume", line)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [pytest.param(path, line, id=f"{path.name}: {line}") for path in DOCUMENTS for line in runs_in(path)],
+)
+def test_every_example_of_run_is_accepted(path: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    named = {name for names in re.findall(r"--adapter (\S+)", line) for name in names.split(",")} - {"all"}
+    if missing := named - {worker.description.name for worker in find_workers()[0]}:
+        pytest.skip(f"not built: {sorted(missing)}")
+    words = [*shlex.split(line), *([] if "--dry-run" in line else ["--dry-run"])]
+    done = CliRunner().invoke(group, words, prog_name="middlemark")
+    assert done.exit_code == 0, f"{path.name}: {done.exception}"
 
 
 def test_usage_names_every_verb_every_list_and_every_role() -> None:
@@ -170,3 +193,20 @@ def test_the_steps_of_check_are_documented_and_have_budgets() -> None:
     listed = {name for row in table("docs/developing.md", "step | in") for name in row[0].split(", ")}
     assert listed == steps
     assert {line.split()[0] for line in (ROOT / "tests/budgets").read_text().splitlines()} == steps
+
+
+def test_the_first_answer_in_the_readme_has_only_adapters_that_the_first_start_builds() -> None:
+    later = re.compile(r"^middlemark_(rust_adapter\(|adapter\([^)]*\bLATER\b)", re.MULTILINE)
+    adapters = {each.parent.name: each.read_text() for each in ROOT.glob("adapters/*/CMakeLists.txt")}
+    answer = (ROOT / "README.md").read_text(encoding="utf-8").split("```\n")[3]
+    assert " is best for " in answer
+    rows = {line.split()[0] for line in answer.splitlines() if re.search(r"\d\.\d\d  \S", line)} & {*adapters}
+    assert rows
+    assert not {name for name in rows if later.search(adapters[name])}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda each: each.name)
+def test_no_sample_output_has_a_word_of_older_versions(path: Path) -> None:
+    samples = "".join(path.read_text(encoding="utf-8").split("```")[1::2])
+    for word in ("machine alone", "× alone", "left:", "carried by", "cannot tell", "two speeds"):
+        assert word not in samples, f"{path.name}: {word}"

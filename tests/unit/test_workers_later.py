@@ -86,7 +86,7 @@ def test_the_build_writes_the_note_that_the_launcher_reads() -> None:
     root = Path(__file__).resolve().parents[2]
     assert f'file(WRITE ${{note}} "{LATER};' in (root / "cmake" / "MiddlemarkAdapter.cmake").read_text()
     for script in ("stages.sh", "workers.sh"):
-        assert "it takes long" in (root / "packaging" / "setup" / script).read_text()
+        assert "it is built on request" in (root / "packaging" / "setup" / script).read_text()
 
 
 def test_the_set_up_lists_every_adapter_that_is_built_on_request() -> None:

@@ -1,0 +1,53 @@
+"""The files that GitHub and citation managers read: they parse, and call only what exists."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+GITHUB = ROOT / ".github"
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def steps_of(workflow: str) -> list[dict[str, Any]]:
+    jobs = read(GITHUB / "workflows" / workflow)["jobs"]
+    return [step for job in jobs.values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize(("workflow", "script"), [("check.yml", ".ci/run"), ("docs.yml", "scripts/docs")])
+def test_a_workflow_calls_the_script_that_anybody_can_run(workflow: str, script: str) -> None:
+    assert script in [step.get("run") for step in steps_of(workflow)]
+    assert (ROOT / script).stat().st_mode & 0o100, f"{script} is executable"
+
+
+def test_the_workflow_publishes_the_folder_that_scripts_docs_writes() -> None:
+    [uploaded] = [step["with"]["path"] for step in steps_of("docs.yml") if "upload-pages" in step.get("uses", "")]
+    assert f"{uploaded}}}" in (ROOT / "scripts/docs").read_text()
+
+
+@pytest.mark.parametrize("form", sorted(GITHUB.glob("ISSUE_TEMPLATE/[!c]*.yml")), ids=lambda each: each.stem)
+def test_a_form_has_what_github_requires(form: Path) -> None:
+    parts = read(form)
+    assert {"name", "description", "body"} <= parts.keys()
+    assert all({"type", "attributes"} <= part.keys() and "label" in part["attributes"] for part in parts["body"])
+
+
+def test_citation_has_what_its_format_requires() -> None:
+    cited = read(ROOT / "CITATION.cff")
+    assert {"cff-version", "message", "title", "authors", "version", "license"} <= cited.keys()
+
+
+def test_placeholders_are_in_pyproject_alone() -> None:
+    files = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "CITATION.cff", "mkdocs.yml")
+    for path in [*(ROOT / name for name in files), *GITHUB.rglob("*.*")]:
+        assert not re.search(r"example\.(com|org)", path.read_text(encoding="utf-8")), path.name
+
+
+def test_who_looks_for_a_place_to_report_a_vulnerability_finds_it_first() -> None:
+    assert "SECURITY.md" in (ROOT / "docs/security.md").read_text(encoding="utf-8").splitlines()[2]
