@@ -33,7 +33,7 @@ def test_significant_changes_are_named_with_direction_and_percent_the_largest_fi
     ]
     assert [each.shift for each in found.changes] == pytest.approx([-0.3, 0.1], abs=0.01)
     assert found.sentence.startswith(
-        "2 of 3 configurations changed: vega udp, 64 B faster (-29.9 %) and lyra udp, 64 B"
+        "2 of 3 configurations changed: vega udp, 64 B faster (-29.9 %); and lyra udp, 64 B"
     )
 
 
