@@ -63,7 +63,7 @@ impl Adapter for RustDds {
             name,
             carrier,
             receive: vec![Reception::Block, Reception::Poll],
-            keep_all: false, // a reader drops messages that have arrived and are not taken in time
+            keep_all: false, // a message is acknowledged on arrival, but dropped if it is not taken in time
             max_bytes: 4 << 20,
             max_bytes_advice:
                 "fragments that a socket's buffer cannot hold are sent again at only 0.8 MB/s: see README",
