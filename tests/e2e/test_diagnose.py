@@ -85,7 +85,7 @@ def test_a_too_small_receive_buffer_is_named_and_enlarged(bench: Bench) -> None:
     verdict = here.tried(ended, "rmem_max")
     assert verdict.startswith(f"{key} 64KiB → {limit['after']}: cyclonedds udp at 1 MiB, received ")
     assert "(better in 6 of 6 rounds)" in verdict
-    assert "Kept off; to keep it: --native" in verdict
+    assert "The change is undone; to keep it: --native" in verdict
 
 
 @needs_root
@@ -100,11 +100,13 @@ def test_too_small_shared_memory_is_named_and_enlarged(bench: Bench) -> None:
     out = bench.folder / "tries"
     words = ("diagnose", str(ended.folder), "--try", "dev_shm", "--trials", "6", "--out", str(out), "--quiet")
     tried = here.do(*words)
+    (folder,) = out.iterdir()
+    assert bench.run("show", str(folder)).out == tried.out
     verdict = " ".join(tried.out.split())
     assert verdict.startswith("/dev/shm 6291456 → "), tried.err
     assert "measured in 0 of 6 → 6 of 6 trials" in verdict
     assert "(better in 6 of 6 rounds)" in verdict
-    assert verdict.endswith("Kept off; to keep it: middlemark tune apply dev_shm")
+    assert verdict.endswith("The change is undone; to keep it: middlemark tune apply dev_shm")
     assert "1536×4096" in tried.err, "the setting is restored"
 
 

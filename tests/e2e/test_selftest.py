@@ -14,6 +14,8 @@ def test_planted_delays_are_found_and_make_nothing_faster_in_an_ordinary_run(ben
     ended = bench.run(*asked, "--out", str(out))
     document = ended.document
     assert ended.code == (0 if document["false_verdicts"]["holds"] else 4), ended.err
+    (folder,) = (bench.folder / "kept").iterdir()
+    assert bench.run("show", str(folder), "--format", "json").out == ended.out
     assert document["trials"] == 7
     assert document["run"]["done_trials"] == 2 * 8 * 7
     assert [each["adapter"] for each in document["settings"]] == ["shm", "null"]

@@ -156,7 +156,7 @@ def test_all_problems_of_the_options_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run("which", "--size", "1k,4k", "--rate", "max", "--deadline", "5", "--loss", "2", "--cpu", "much")
     assert ended.code == 2
     for wrong in (
-        "--size: one question at a time",
+        "--size: give one value, for one question",
         "--rate: a question has a rate in Hz",
         "--deadline: '5' has no unit",
         "--loss: '2' is not a share",
@@ -227,12 +227,12 @@ def test_options_that_the_workload_determines_are_refused(bench: Bench) -> None:
     assert ended.code == 2
     for wrong in (
         *(
-            f"--{each}: the workload's topics say that for themselves; leave it out"
+            f"--{each}: each topic of the workload has its own; leave the option out"
             for each in ("size", "rate", "loss")
         ),
-        "--scale: several levels of scale: one question at a time",
+        "--scale: there are several levels of scale; give one, for one question",
         "--workload: a trial has too few messages of image and found to say whether it holds",
     ):
         assert wrong in ended.err
     assert "fan-out.toml: sweep 1: there is no workload" in bench.run("which", "--workload", "fan-out").err
-    assert "--scale: goes with --workload FILE" in bench.run("which", "--scale", "2").err
+    assert "--scale: multiplies a workload; add --workload FILE" in bench.run("which", "--scale", "2").err

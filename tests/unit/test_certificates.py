@@ -261,5 +261,5 @@ def test_certs_makes_a_set_and_describes_each_file(tmp_path: Path) -> None:
 def test_certs_does_not_touch_an_existing_folder(tmp_path: Path) -> None:
     ran = CliRunner().invoke(certs.command, [str(tmp_path)], standalone_mode=False)
     assert isinstance(ran.exception, RequestError)
-    assert str(ran.exception) == f"{tmp_path}: is there already; name a folder that is not"
+    assert str(ran.exception) == f"{tmp_path}: exists already; name a folder that does not exist"
     assert list(tmp_path.iterdir()) == []

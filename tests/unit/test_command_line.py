@@ -1,5 +1,6 @@
 """The command line as a whole: help pages, formats, the runs that a verb reads, and what is refused."""
 
+import contextlib
 import csv
 import io
 import json
@@ -8,6 +9,7 @@ import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -15,13 +17,17 @@ import msgspec
 import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
-from test_compare import cell, write
+from test_compare import MACHINE, cell, write
 
+from middlemark import __version__
 from middlemark.cli import _run
 from middlemark.commands import GROUPS, HELPERS, VERBS, group
 from middlemark.commands.page import OPTION_GROUPS, Argument, Option, Page, explained
-from middlemark.model.run import RunFile
+from middlemark.model.asked import Lift, Planted, SelfTestCell, TriedLimit
+from middlemark.model.run import HostMachine, RunFile
 from middlemark.problems import MeasureError, RequestError
+from middlemark.sites.check import Checked
+from middlemark.sites.host import Facts
 from outputs import read_output
 
 LOGS = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
@@ -143,10 +149,11 @@ def test_help_and_version_are_verbs_too() -> None:
 
 
 ALL = ("text", "json", "csv", "markdown", "html")
+LISTED = ("text", "json", "csv", "markdown")
 READERS = {
     "show": ALL,
-    "compare": ("text", "json", "csv", "markdown"),
-    "diagnose": ("text", "json"),
+    "compare": ALL,
+    "diagnose": LISTED,
 }
 NAMED = {
     "a run": lambda runs: [sorted(runs.iterdir())[-1]],
@@ -156,7 +163,7 @@ NAMED = {
 }
 
 
-def check(name: str, text: str, count: int) -> None:
+def check(name: str, text: str, count: int, *, rows_expected: bool = True) -> None:
     """Check that a text has the format; JSON is one document for each of ``count`` runs."""
     if name == "json":
         decoder, rest, found = json.JSONDecoder(), text, 0
@@ -167,7 +174,7 @@ def check(name: str, text: str, count: int) -> None:
     elif name == "csv":
         rows = list(csv.reader(io.StringIO(text)))
         assert len({len(each) for each in rows}) == 1
-        assert len(rows) > 1
+        assert len(rows) > 1 or not rows_expected
     elif name == "html":
         assert text.count("<!doctype html>") + text.count("<!DOCTYPE html>") == 1
     else:
@@ -183,7 +190,28 @@ def test_a_verb_prints_each_of_its_formats_however_the_runs_are_named(
     done = asked(verb, *named, "--format", name)
     assert done.exception is None, done.exception
     assert done.return_value == 0
-    check(name, done.stdout, len(named) if len(named) > 1 and verb != "compare" else 1)
+    count = len(named) if len(named) > 1 and verb != "compare" else 1
+    check(name, done.stdout, count, rows_expected=verb != "diagnose")  # these runs met no limit
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("logs", [["ddsperf/ping.log"], ["ddsperf/ping.log", "ddsperf/ping.log"]])
+def test_an_import_has_all_formats(name: str, logs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("middlemark.show.html.page.script", lambda: "")
+    done = asked("import", *(LOGS / each for each in logs), "--format", name)
+    assert done.exception is None, done.exception
+    assert done.return_value == 0
+    check(name, done.stdout, 1)
+
+
+def test_compare_writes_one_page_with_a_table_for_each_pair_of_runs(runs: Path) -> None:
+    before, after = sorted(runs.iterdir())
+    page = asked("compare", before, after, after, "--format", "html").stdout
+    assert page.count("<table>") == 2
+    assert page.count("slower</td>") == 4
+    assert "<script" not in page
+    assert "Trials are paired by round" in page
 
 
 @pytest.mark.parametrize("which", NAMED)
@@ -196,20 +224,77 @@ def test_verbs_that_write_files_accept_runs_in_the_same_ways(runs: Path, words: 
     assert done.stdout
 
 
+LISTS = {
+    "list-adapters": "name,version,title,",
+    "list-suites": "name,default,seconds,description",
+    "list-frameworks": "framework,adapter,fact,text,source",
+    "list-runs": "folder,suites,started,",
+    "doctor": "check,severity,seen,",
+    "tune": "target,before,after,",
+    "tune-plan": "check,target,now,after,command,",
+    "about": "name,fact",
+}
+"""Name of the schema → the first columns of the CSV."""
+
+
 @pytest.mark.usefixtures("runs")
-@pytest.mark.parametrize("words", [["list", "adapters"], ["list", "suites"], ["list", "frameworks"], ["list", "runs"]])
-@pytest.mark.parametrize("name", ["text", "json"])
-def test_lists_have_two_formats(words: list[str], name: str) -> None:
+@pytest.mark.parametrize("verb", LISTS)
+@pytest.mark.parametrize("name", LISTED)
+def test_a_verb_that_prints_a_list_has_four_formats(verb: str, name: str) -> None:
+    words = [*verb.split("-"), *(["--no-probes"] if verb == "doctor" else [])]
     done = asked(*words, "--format", name)
     assert done.exception is None, done.exception
     assert done.stdout
     if name == "json":
-        read_output("-".join(words), done.stdout)
+        read_output(verb, done.stdout)
+    if name == "csv":
+        header, *rows = csv.reader(io.StringIO(done.stdout))
+        assert ",".join(header).startswith(LISTS[verb])
+        assert {len(row) for row in rows} <= {len(header)}
+    if name == "markdown":
+        assert done.stdout.startswith(f"| {LISTS[verb].partition(',')[0]} | ")
 
 
-def test_about_has_two_formats() -> None:
-    assert read_output("about", asked("about", "--format", "json").stdout)["facts"].keys() >= {"Middlemark", "Python"}
-    assert asked("about").stdout.startswith("Middlemark ")
+HOSTS = (
+    Checked("base", (10_000, 12_000, 11_000), {}, None, {"UDP from robot": True, "TCP from robot": True}),
+    Checked("robot", (90_000,), {"zenoh": "another build"}, None, {"UDP from base": False, "TCP from base": True}),
+)
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_hosts_have_four_formats_and_fail_if_traffic_is_blocked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = MACHINE
+    facts = {
+        each.name: Facts(
+            HostMachine(name=each.name, address="10.0.0.1", machine=machine, middlemark=__version__, interface="eth0"),
+            {"zenoh": "1"},
+            {},
+        )
+        for each in HOSTS
+    }
+
+    async def check(_cluster: object) -> list[Checked]:
+        return [*HOSTS]
+
+    @contextlib.contextmanager
+    def reaching(_hosts: object) -> Iterator[Any]:
+        cluster = SimpleNamespace(facts=facts)
+        yield SimpleNamespace(connect=lambda: cluster)
+
+    monkeypatch.setattr("middlemark.sites.check.check", check)
+    monkeypatch.setattr("middlemark.commands.hosts.reaching", reaching)
+    done = asked("hosts", "--format", name)
+    assert done.exception is None, done.exception
+    assert done.return_value == 1
+    if name == "json":
+        base, robot = read_output("hosts", done.stdout)["hosts"]
+        assert (base["round_trip_ns"], base["ready"], robot["ready"]) == (11_000, True, False)
+    if name == "csv":
+        base, robot = csv.DictReader(io.StringIO(done.stdout))
+        assert (base["ready"], robot["differing"]) == ("true", "zenoh=another build")
+    if name == "text":
+        assert "UDP from base: does not get through: check the firewall there" in done.stdout
+        assert "clock       base does not answer by UDP: no one-way latencies" in done.stdout
 
 
 def test_several_runs_are_compared_with_the_first_and_a_single_run_with_the_previous_run(runs: Path) -> None:
@@ -230,11 +315,63 @@ def test_an_import_is_shown_again_as_it_was_printed(tmp_path: Path, monkeypatch:
     assert asked("import", LOGS / "ddsperf/ping.log", "--rows").stdout == asked("show", "--rows").stdout
 
 
-def test_a_killed_run_is_shown_as_a_run(runs: Path) -> None:
-    path = sorted(runs.iterdir())[-1] / "run.json"
+@pytest.fixture
+def selftest_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The run of a selftest with six trials: A under four labels, and A with a tenth and a half planted."""
+    monkeypatch.chdir(tmp_path)
+    labels = {"A1": 1.0, "A2": 1.0, "A3": 1.0, "A4": 1.0, "A+10%": 1.1, "A+50%": 1.5}
+    folder = write(tmp_path / "runs", {cell(label=name): 50_000 * times for name, times in labels.items()}, trials=6)
+    planted = (Planted("A+10%", 0.1, 5_000.0), Planted("A+50%", 0.5, 25_000.0))
+    changed(folder, selftest=(SelfTestCell(cell(), 50_000.0, ("A1", "A2", "A3", "A4"), planted),))
+    return folder
+
+
+def changed(folder: Path, **fields: Any) -> None:
+    """Replace fields of a stored run."""
+    path = folder / "run.json"
     file = msgspec.json.decode(path.read_bytes(), type=RunFile)
-    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(file, ended=None)))
-    shown = read_output("run", asked("show", path.parent, "--format", "json").stdout)
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(file, **fields)))
+
+
+def test_a_selftest_is_shown_in_each_format_with_its_false_verdicts(selftest_run: Path) -> None:
+    text = " ".join(asked("show", selftest_run).stdout.split())
+    assert "0 of 6 comparisons of a setting with itself were called different" in text
+    shown = read_output("selftest", asked("show", selftest_run, "--format", "json").stdout)
+    assert shown["false_verdicts"]["false"] == 0
+    assert [each["found"] for each in shown["settings"][0]["planted"]] == [True, True]
+    rows = list(csv.DictReader(io.StringIO(asked("show", selftest_run, "--format", "csv").stdout)))
+    assert {row["b"] for row in rows if row["verdict"] == "slower"} == {"A+10%", "A+50%"}
+    markdown = asked("show", selftest_run, "--format", "markdown").stdout
+    assert "**A against itself**" in markdown
+    assert "| lyra udp, 1 KiB, block | p50 |" in markdown
+
+
+def test_the_rows_of_a_selftest_can_still_be_shown(selftest_run: Path) -> None:
+    assert "A+50%" in asked("show", selftest_run, "--rows").stdout
+
+
+def test_a_tried_limit_is_shown_in_each_format_with_its_verdict(tmp_path: Path) -> None:
+    lift = Lift(name="rcvbuf", before="64k", after="4m", command="--native rcvbuf=4m", keep="--native rcvbuf=4m")
+    before, after = lift.sides(cell())
+    folder = write(tmp_path / "runs", {before: 50_000, after: 25_000}, trials=8)
+    changed(folder, tried=TriedLimit("rmem_max", lift))
+    verdict = "rcvbuf 64k → 4m: lyra udp at 1 KiB, p50 -50 % (faster"
+    text = " ".join(asked("show", folder).stdout.split())
+    assert text.startswith(verdict)
+    assert text.endswith("The change is undone; to keep it: --native rcvbuf=4m")
+    shown = read_output("diagnose-try", asked("show", folder, "--format", "json").stdout)
+    assert shown["lift"]["after"] == "4m"
+    assert shown["verdicts"][0].startswith(verdict)
+    [row] = csv.DictReader(io.StringIO(asked("show", folder, "--format", "csv").stdout))
+    assert (row["check"], row["setting"], row["after"]) == ("rmem_max", "rcvbuf", "4m")
+    assert row["verdict"].startswith(verdict)
+    assert "| rmem_max | rcvbuf | 64k | 4m |" in asked("show", folder, "--format", "markdown").stdout
+
+
+def test_a_killed_run_is_shown_as_a_run(runs: Path) -> None:
+    folder = sorted(runs.iterdir())[-1]
+    changed(folder, ended=None)
+    shown = read_output("run", asked("show", folder, "--format", "json").stdout)
     assert shown["run"]["seconds"] > 0
 
 
@@ -329,6 +466,7 @@ def test_a_condition_that_a_verb_cannot_judge_is_refused(words: tuple[str, ...],
         ("run --resume runs/2026", "runs/2026: there is no such run; searched runs/2026/run.json; runs has 2 runs"),
         ("export", "--to: is missing. Its values: csv, csv-long"),
         ("import", "FILE|FOLDER…: is missing. Logs, and folders of the probe."),
+        ("import nope.log", "nope.log: there is no such file"),
         ("doctor rmem_max", "rmem_max: `middlemark doctor` takes no such argument"),
         ("workload --ros2 --seconds x", "--seconds: 'x' is no number"),
         ("diagnose --try rmem_mx", "--try: there is no check rmem_mx; did you mean 'rmem_max'?"),

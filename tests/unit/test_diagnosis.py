@@ -8,12 +8,12 @@ import pytest
 from noise_cases import moved
 from report_runs import ADAPTERS, cell, run_of
 
+from middlemark.model.asked import Lift
 from middlemark.model.cell import Cell
 from middlemark.model.noise import Moved, Witnessed
 from middlemark.model.outcome import Evidence, Failure, NetworkCost, Placed, Room, TrialCounts, TrialOutcome, WorkerCost
 from middlemark.model.setting import Setting, settings_of
 from middlemark.runs.diagnose import Diagnosis, _percent, _sign_verdict, _signed, named, trial_plan
-from middlemark.runs.remedies import Lift
 from middlemark.stats.diagnosis import Limit, by_check, limits_of
 
 DESCRIPTIONS = {each.name: each for each in ADAPTERS}

@@ -312,8 +312,8 @@ def test_a_missing_extra_is_named_with_its_installation(run: Path, monkeypatch: 
     ("words", "problem"),
     [
         (("--to", "xml"), "there is no format xml; there are csv, csv-long, google-benchmark"),
-        (("--to", "csv", "--by", "transport"), "are for verdicts, which only junit has"),
-        (("--to", "hdr", "--out", "-"), "which stdout cannot be"),
+        (("--to", "csv", "--by", "transport"), "are for verdicts, and only junit has verdicts"),
+        (("--to", "hdr", "--out", "-"), "writes a folder of files, not one file; name a folder"),
         (("--to", "junit", "--fail-if", "p50 slower than 5%"), "needs something to compare"),
         (("--to", "junit", "--by", "colour"), "there is no factor colour"),
     ],

@@ -81,7 +81,7 @@ def test_a_delay_called_faster_or_equivalent_is_reported_as_false() -> None:
 def test_too_few_trials_give_no_statement_and_are_not_counted() -> None:
     test = outcome_of(0.005, trials=4)
     text = text_of(test)
-    assert "No result: a verdict needs 6 trials of each, and no two have more than 4" in text
+    assert "No result: a verdict needs 6 trials of both sides, and no pair has more than 4" in text
     assert "false" not in text
     row = next(line for line in render_table(test, DOCUMENT, 100).splitlines() if " p50 " in line)
     assert row.split()[-4:] == ["–"] * 4

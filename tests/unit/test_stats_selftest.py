@@ -10,9 +10,10 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from middlemark.model.asked import Planted, SelfTestCell
 from middlemark.model.cell import Cell
 from middlemark.stats.comparisons import Side
-from middlemark.stats.selftest import Planted, SelfTest, SelfTestCell, highest_rate, reckon, scatter
+from middlemark.stats.selftest import SelfTest, highest_rate, reckon, scatter
 
 A = Cell(adapter="shm", transport="shm", size=1024)
 LABELS = ("A1", "A2", "A3", "A4")

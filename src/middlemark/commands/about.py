@@ -18,9 +18,7 @@ from middlemark.workers.find import find_workers, left_out
 PACKAGES = ("click", "rich", "msgspec", "numpy", "scipy", "psutil", "pyroute2", "distributed")
 
 
-@page(
-    "about", ("about --format markdown", "a table to paste into a bug report"), ("about --format json", "for a script")
-)
+@page("about", ("about", "the facts as text"), ("about --format markdown", "a table to paste into a bug report"))
 @formats(*LISTED)
 def command(output_format: str) -> int:
     """Print the facts; return the exit code."""

@@ -62,7 +62,7 @@ def command(adapters: tuple[str, ...], prefix: str | None, label: str | None, cl
     if prefix is None:
         return _build_here(adapters, label)
     if len(adapters) != 1:
-        raise RequestError([Problem("--prefix", "is the installation of one middleware; name one adapter")])
+        raise RequestError([Problem("--prefix", "names the installation of one middleware; name one adapter")])
     return _build_version(adapters[0], Path(prefix).absolute(), label)
 
 
@@ -81,7 +81,7 @@ def _build_here(adapters: Sequence[str], label: str | None) -> int:
     if label is not None:
         raise RequestError([Problem("--as", "names a build against another version; add --prefix FOLDER")])
     problems = [
-        Problem(name, f"there is no adapters/{name} in {CHECKOUT}; `middlemark list adapters` has what there is")
+        Problem(name, f"there is no adapters/{name} in {CHECKOUT}; `middlemark list adapters` lists them")
         for name in adapters
         if not (CHECKOUT / "adapters" / name / "CMakeLists.txt").is_file()
     ]
@@ -102,12 +102,14 @@ def _build_here(adapters: Sequence[str], label: str | None) -> int:
 def _build_version(adapter: str, folder: Path, label: str | None) -> int:
     problems = []
     if not (CHECKOUT / "adapters" / adapter / "CMakeLists.txt").is_file():
-        text = f"there is no adapters/{adapter} in {CHECKOUT}; this verb works in a checkout, where the sources are"
+        text = f"there is no adapters/{adapter} in {CHECKOUT}; build needs a checkout with the sources of the adapter"
         problems.append(Problem("ADAPTER", text))
     if not folder.is_dir():
-        problems.append(Problem("--prefix", f"{folder} is no folder; name that of an installation, with lib/ in it"))
+        problems.append(
+            Problem("--prefix", f"{folder} is no folder; name the folder of an installation, which contains lib/")
+        )
     if label is not None and (not label or {"/", "@"} & set(label)):
-        problems.append(Problem("--as", f"'{label}' is no version; write 11.0.1, say"))
+        problems.append(Problem("--as", f"'{label}' is no version; write it like 11.0.1"))
     if problems:
         raise RequestError(problems)
     tree = CHECKOUT / "build" / "versions" / f"{adapter}{str(folder).replace('/', '-')}"
@@ -117,12 +119,12 @@ def _build_version(adapter: str, folder: Path, label: str | None) -> int:
     built = tree / "workers" / f"{PREFIX}{adapter}"
     found = interrupts.run(describe(adapter, str(built)))
     if not isinstance(found, Worker):
-        raise MeasureError(f"{built}: {found.reason}", f"what was built is in {tree}")
+        raise MeasureError(f"{built}: {found.reason}", f"the build is in {tree}")
     about = found.description
     if not Path(about.library).is_relative_to(folder):
         raise MeasureError(
             f"{adapter} found {about.title} {about.version} in {about.library}, which is not in {folder}",
-            "is that the folder of an installation of this middleware, with its CMake or pkg-config files?",
+            f"name the folder of an installation of {about.title} with its CMake or pkg-config files",
         )
     words = [label] if label is not None else about.version.split()
     if not words:
@@ -139,7 +141,7 @@ def _build_version(adapter: str, folder: Path, label: str | None) -> int:
 
 
 def _logged(tree: Path, *command: str) -> None:
-    """Run a command with its output appended to build.log in ``tree``. Raises MeasureError where it fails."""
+    """Run a command and append its output to build.log in ``tree``. Raises MeasureError if the command fails."""
     tree.mkdir(parents=True, exist_ok=True)
     log = tree / "build.log"
     try:
@@ -149,7 +151,7 @@ def _logged(tree: Path, *command: str) -> None:
             )
     except FileNotFoundError:
         raise MeasureError(
-            f"{command[0]} is not there", "install CMake and Ninja; `./middlemark build` does so, too"
+            f"{command[0]} is not installed", "install CMake and Ninja; `./middlemark build` also installs them"
         ) from None
     if ended.returncode != 0:
-        raise MeasureError(f"the build failed; what the compiler says is at the end of {log}")
+        raise MeasureError(f"the build failed; the messages of the compiler are at the end of {log}")

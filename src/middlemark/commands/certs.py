@@ -29,7 +29,7 @@ def command(folder: str) -> int:
     try:
         make_set(folder)
     except FileExistsError:
-        raise RequestError([Problem(folder, "is there already; name a folder that is not")]) from None
+        raise RequestError([Problem(folder, "exists already; name a folder that does not exist")]) from None
     except OSError as error:
         raise RequestError([Problem(folder, f"cannot be made: {error.strerror or error}")]) from None
     click.echo(f"{folder}: certificates good for {LIFE.days} days, of an authority whose own key is forgotten")

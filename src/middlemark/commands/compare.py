@@ -66,7 +66,7 @@ def _factors(_context: click.Context, _parameter: click.Parameter, typed: str) -
     group="What is shown",
     help="Also compare configurations that are not comparable, and mark these lines.",
 )
-@formats("text", "json", "csv", "markdown")
+@formats("text", "json", "csv", "markdown", "html")
 @fail_if_option(
     "Exit with 4 if the condition holds. 'p50 slower than 5%': a comparison shows it; 'undecided': a comparison is "
     "undecided."
@@ -101,13 +101,23 @@ def _text(
     planned: "Sequence[tuple[ComparisonRequest, PlannedComparisons]]",
     judged: "Sequence[Sequence[Comparison]]",
 ) -> str:
-    """Return the comparisons in this format. CSV is one table; the other formats have a part for each request."""
+    """Return the comparisons in this format.
+
+    CSV is one table and HTML is one page. The other formats have a part for each request.
+    """
     from middlemark.show import compare as report
     from middlemark.show import output
     from middlemark.show.json.comparisons import render_compare
 
     if output_format == "csv":
         return report.render_csv([each for found in judged for each in found])
+    if output_format == "html":
+        return report.render_html(
+            [
+                (" → ".join(runs), found, asked.part, pairings.edge)
+                for runs, (asked, pairings), found in zip(named, planned, judged, strict=True)
+            ]
+        )
     texts = []
     for runs, (asked, pairings), found in zip(named, planned, judged, strict=True):
         if output_format == "json":

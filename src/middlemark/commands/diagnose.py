@@ -2,15 +2,16 @@
 
 import secrets
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from middlemark import exits
 from middlemark.commands.options import LISTED, check_names, checks, formats, quiet_option, runs_argument
 from middlemark.commands.page import option, page
+from middlemark.model.asked import TriedLimit
 from middlemark.model.spelling import did_you_mean, there_are
 from middlemark.problems import MeasureError, Problem, RequestError
 
@@ -117,38 +118,20 @@ def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_
         raise MeasureError(f"{', '.join(absent)} is not built here", "middlemark list adapters shows why")
     suites = (Suite(name=f"try-{found.check}", place="diagnose --try", sweeps=()),)
     plan = without_refused(plan, suites, built.workers, "lo")
-    file = run_file(plan, suites, built)
+    assert found.lift is not None
+    file = msgspec.structs.replace(run_file(plan, suites, built), tried=TriedLimit(found.check, found.lift))
     shown = RunOptions("lo", output_format, quiet, failures_are_results=True)
-    return measure(lambda: opened_run(out, file), (), built.workers, shown, partial(_print, found))
+    return measure(lambda: opened_run(out, file), (), built.workers, shown, _print)
 
 
-def _print(found: "Diagnosis", run: "MeasuredRun", shown: "RunOptions") -> str | None:
+def _print(run: "MeasuredRun", shown: "RunOptions") -> str | None:
     """Print the verdict; return why it could not be printed."""
-    from middlemark.runs.diagnose import verdicts
+    from middlemark.runs.diagnose import render_tried
+    from middlemark.runs.printing import placed
     from middlemark.runs.report import write_report_of
     from middlemark.show import output
-    from middlemark.show.terminal import wrapped
 
-    lift = found.lift
-    assert lift is not None
-    sentences = verdicts(run, lift)
-    if shown.output_format == "json":
-        import msgspec
-
-        from middlemark.show.json.machine import LiftOutput, TriedLimitOutput
-        from middlemark.show.json.output import printed
-
-        tried = TriedLimitOutput(
-            check=found.check,
-            lift=msgspec.convert(lift, LiftOutput, from_attributes=True),
-            verdicts=tuple(sentences),
-            run=str(run.folder),
-        )
-        text = printed(tried, indent=1)
-    else:
-        lines = [*sentences, f"Kept off; to keep it: {lift.keep}"]
-        text = "\n".join(line for each in lines for line in wrapped(each, output.width())) + "\n"
-    unwritten = output.write(text)
+    unwritten = output.write(render_tried(placed(run, shown.output_format), shown.output_format))
     write_report_of(run, quiet=shown.quiet)
     return unwritten
 

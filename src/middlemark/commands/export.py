@@ -74,9 +74,9 @@ def command(
     if fail_if and not (by or reference):
         problems.append(Problem("--fail-if", "needs something to compare: --by FACTOR or --reference RUN"))
     if to != "junit" and (by or reference or fail_if):
-        problems.append(Problem("--by, --reference, --fail-if", "are for verdicts, which only junit has"))
+        problems.append(Problem("--by, --reference, --fail-if", "are for verdicts, and only junit has verdicts"))
     if to in EXPORTED and FORMATS[to].folder and out == "-":
-        problems.append(Problem("--out", f"{to} makes a folder of files, which stdout cannot be"))
+        problems.append(Problem("--out", f"{to} writes a folder of files, not one file; name a folder"))
     if problems:
         raise RequestError(problems)
 

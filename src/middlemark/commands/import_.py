@@ -79,7 +79,8 @@ def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
         except RequestError as error:
             problems += error.problems
         except OSError as error:
-            problems.append(Problem(str(path), error.strerror or str(error)))
+            absent = "there is no such file" if isinstance(error, FileNotFoundError) else ""
+            problems.append(Problem(str(path), absent or error.strerror or str(error)))
     if problems:
         raise RequestError(problems)
     names = Counter(source.file for _, source, _ in logs)
@@ -90,7 +91,7 @@ def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
 
 
 def _together(files: Sequence[Path]) -> "Iterator[tuple[Path, list[Path] | None]]":
-    """Yield each log with None, or the probe's files of one recording: a folder, or all that are named one by one."""
+    """Yield each log with None, and each recording of the probe with its files: a folder, or all named files."""
     from middlemark.imports import is_stamps
 
     probe_files = [path for path in files if is_stamps(_begin(path))]
@@ -104,7 +105,7 @@ def _together(files: Sequence[Path]) -> "Iterator[tuple[Path, list[Path] | None]
 
 
 def _begin(path: Path) -> bytes:
-    """Return the first bytes of a file; empty if it is no regular file or cannot be read."""
+    """Return the first bytes of a file. Empty: the path is no regular file, or cannot be read."""
     if path.is_file():
         with contextlib.suppress(OSError), path.open("rb") as file:
             return file.read(32)

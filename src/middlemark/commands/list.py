@@ -186,7 +186,7 @@ def _seconds(name: str, here: Sequence[Description]) -> float | None:
         suites = load([name], RawOptions())
         race_s, suite_s = race_budget_s(suites), suite_budget_s(suites)
         plan = make_plan(suites, here, cpus=sorted(os.sched_getaffinity(0)), seed=0)
-        return race_s or estimate_seconds(plan if suite_s is None else within(plan, suite_s))
+        return round(race_s or estimate_seconds(plan if suite_s is None else within(plan, suite_s)), 1)
     except RequestError:
         return None
 

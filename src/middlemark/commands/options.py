@@ -1,4 +1,4 @@
-"""Options that several verbs have, each declared once; and the options of ``run``, as typed.
+"""Options that several verbs share, and the options of ``run`` as typed.
 
 The options of ``run`` are checked together with the suites, so all problems are printed at once.
 """
@@ -68,7 +68,7 @@ def formats(*names: str) -> Callable[[Decorated], Decorated]:
 
 
 def runs_argument(says: str, *, metavar: str = "[RUN]…") -> Callable[[Decorated], Decorated]:
-    """Return the decorator that gives a verb the runs that it reads. Without one, it reads the newest run."""
+    """Return the decorator that gives a verb the runs to read. If none is named, the verb reads the newest run."""
     return argument("runs", nargs=-1, metavar=metavar, shell_complete=stored, says=says)
 
 
@@ -138,7 +138,7 @@ def _factor(key: Key) -> Decorator:
 
 
 def last_of(typed: str, names: Iterable[str]) -> list[str]:
-    """Return the completions of a list with commas whose last name may be incomplete."""
+    """Return the completions of the last name of a list with commas."""
     before, comma, begun = typed.rpartition(",")
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 

@@ -133,10 +133,12 @@ def command(
             tuned,
             certs,
         )
-        beside = any(further) or options != RawOptions()
+        has_other_options = any(further) or options != RawOptions()
         if problems:
             raise RequestError(problems)
-        return measure(*_resumed(Path(resume), beside, built.workers, interface), built.workers, shown, print_run)
+        return measure(
+            *_resumed(Path(resume), has_other_options, built.workers, interface), built.workers, shown, print_run
+        )
     if precise is not None:
         options = msgspec.structs.replace(options, keys={**options.keys, "trials": str(FIRST_ROUNDS)})
     problems += _interface_problems(interface)
@@ -175,7 +177,7 @@ def command(
 
 
 def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
-    """Return the adapters that are asked for by name; none if the request is wrong, which is reported later."""
+    """Return the adapters that the request names. Empty if the request is wrong, because that is reported later."""
     try:
         return named_adapters(load(suites, options))
     except RequestError:
@@ -183,9 +185,9 @@ def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
 
 
 def _refuse_unchecked(suites: Sequence[str], options: RawOptions, named: Sequence[str], built: Built) -> None:
-    """Raise MeasureError if no requested adapter is built: only a built worker can check a plan.
+    """Raise MeasureError if no requested adapter is built, because only a built worker can check a plan.
 
-    Raises RequestError if the request is wrong whatever is built.
+    Raises RequestError if the request would also be wrong with the adapter built.
     """
     single = [adapter_of(name) for name in named if name != "all"]
     if built.workers if not single else any(name not in built.unchecked for name in single):
@@ -193,7 +195,7 @@ def _refuse_unchecked(suites: Sequence[str], options: RawOptions, named: Sequenc
     load(suites, options)
     raise MeasureError(
         f"the plan was not checked, because none of its adapters is built: {listing(single) or 'no adapter is'}",
-        f"`{' '.join(['./middlemark build', *single])}` builds it; so does a run without --dry-run",
+        f"to build it: {' '.join(['./middlemark build', *single])}; a run without --dry-run also builds it",
     )
 
 
@@ -268,8 +270,8 @@ def _each_host_problems(names: Sequence[str], options: RawOptions) -> list[Probl
     problems = []
     if not names:
         problems.append(Problem("--each-host", "name the hosts, as in --hosts base=localhost,robot=user@robot.local"))
-    if beside := [f"--{name}" for name in ("across", "link") if name in options.keys]:
-        text = f"all roles are on the host that is measured; leave {listing(beside)} out"
+    if excluded := [f"--{name}" for name in ("across", "link") if name in options.keys]:
+        text = f"all roles are on the host that is measured; leave {listing(excluded)} out"
         problems.append(Problem("--each-host", text))
     return problems
 
@@ -291,12 +293,12 @@ def _show_plan(plan: Plan, *, verbose: bool) -> None:
 
 
 def _resumed(
-    folder: Path, beside: bool, workers: Mapping[str, Worker], interface: str
+    folder: Path, has_other_options: bool, workers: Mapping[str, Worker], interface: str
 ) -> "tuple[Callable[[], RunWriter], tuple[TrialOutcome, ...]]":
-    """Return a function that opens the run for writing, and the trials that it has.
+    """Return a function that opens the run for writing, and the outcomes of its trials.
 
-    ``beside``: other options than --resume were given. Raises RequestError with these and with every difference between
-    this machine and the one of the run, and MeasureError where the run cannot be opened.
+    Raises RequestError if there are options other than --resume, or with every difference between this machine and the
+    machine of the run. Raises MeasureError if the run cannot be opened.
     """
     from middlemark.runs.measure import differences
     from middlemark.runs.read import damaged, stored_run
@@ -304,7 +306,7 @@ def _resumed(
     from middlemark.store import StoreError, reopen_run
 
     run = stored_run(folder)
-    if beside:
+    if has_other_options:
         asked_then = "continues with the original request: leave suites, factors, --out and --dry-run out"
         raise RequestError(
             [Problem("--resume", each) for each in (*differences(run.file, workers), asked_then)],

@@ -9,9 +9,10 @@ import click
 import msgspec
 
 from middlemark import exits
-from middlemark.commands.options import formats, out_option, quiet_option
+from middlemark.commands.options import LISTED, formats, out_option, quiet_option
 from middlemark.commands.page import option, page
 from middlemark.interrupts import unwind
+from middlemark.model.asked import Planted, SelfTestCell
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure
@@ -33,7 +34,7 @@ from middlemark.runs.conduct import (
 from middlemark.suite import Suite, load, raw_options
 
 if TYPE_CHECKING:
-    from middlemark.stats.selftest import SelfTest, SelfTestCell
+    from middlemark.stats.selftest import SelfTest
     from middlemark.verdicts.rows import MeasuredRun
 
 FEWEST_TRIALS = 6
@@ -41,7 +42,7 @@ FEWEST_TRIALS = 6
 PILOT_ROUNDS = 5
 LABELS = ("A1", "A2", "A3", "A4", "A5", "A6")
 PLANT = "10%,20%,50%"
-"""Delays as parts of A's p50. Each is above the margin of 5 %, so a verdict should find it."""
+"""The planted delays in percent of A's p50. All are above the margin of 5 %, so verdicts should find them."""
 MOST_PLANTED = 10.0
 WARMUP = "50ms"
 
@@ -68,17 +69,17 @@ PLANTS = {"shm": _planted_in_shm, "null": _planted_in_null}
         "delays. The exit code is 4 if significantly more than 5 % of the verdicts are false.",
     ),
 )
-@option("--trials", default="10", metavar="N", group="How long", help="Trials of each setting, at least six.")
+@option("--trials", default="10", metavar="N", group="How long", help="Number of trials of each setting, at least six.")
 @option("--duration", default="0.15s", metavar="TIME", group="How long", help="How long a trial measures.")
 @option(
     "--plant",
     default=PLANT,
     metavar="PERCENT,…",
     group="What is measured",
-    help="The planted delays, as parts of the p50.",
+    help="The delays that are planted (added on purpose), in percent of the p50.",
 )
 @out_option("selftest")
-@formats("text", "json")
+@formats(*LISTED)
 @quiet_option()
 def command(trials: str, duration: str, plant: str, out: str | None, output_format: str, quiet: bool) -> int:
     """Measure, judge the verdicts and print how many are false; return the exit code."""
@@ -94,8 +95,8 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
         return exits.INTERRUPTED
     settings = [_setting(plan.cells[index], each, parts) for index, each in enumerate(typical)]
     plan = _planned(plan, settings)
-    file = run_file(plan, suites, built)
-    shown = _Shown(settings)
+    file = msgspec.structs.replace(run_file(plan, suites, built), selftest=tuple(settings))
+    shown = _Shown()
     status = measure(
         lambda: opened_run(Path(out or DEFAULT_OUT), file),
         (),
@@ -127,11 +128,15 @@ def _parts(text: str) -> tuple[tuple[float, ...], list[Problem]]:
 def _unfit(adapter: str, built: Built) -> list[Problem]:
     worker = built.workers.get(adapter)
     if worker is None:
-        how = built.absent.get(adapter, "in a checkout ./middlemark builds it")
-        return [Problem("selftest", f"measures through {adapter}, which is not here: {how}")]
+        how = built.absent.get(adapter, "in a checkout, ./middlemark builds it")
+        return [Problem("selftest", f"measures through {adapter}, which is not built here: {how}")]
     missing = [key for key in PLANTS[adapter](1.0) if not accepts(worker.description, key)]
     if missing:
-        return [Problem(worker.path, f"has no setting {missing[0]}: it is of another version; build it again")]
+        return [
+            Problem(
+                worker.path, f"has no setting {missing[0]}, because the worker is of another version; build it again"
+            )
+        ]
     return []
 
 
@@ -160,7 +165,9 @@ def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem])
         except RequestError as error:
             wrong += error.problems
     if any(sweep.trials < FEWEST_TRIALS for suite in suites for sweep in suite.sweeps):
-        wrong.append(Problem("--trials", f"{trials} give no verdict; {FEWEST_TRIALS} are the fewest, 10 the usual"))
+        wrong.append(
+            Problem("--trials", f"{trials} give no verdict; a verdict needs at least {FEWEST_TRIALS}, usually 10")
+        )
     if wrong:
         raise RequestError(list(dict.fromkeys(wrong)))
     plan = plan_here(suites, built)
@@ -168,9 +175,9 @@ def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem])
 
 
 def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float] | None:
-    """Return A's p50 in ns for each cell, from a few trials that are not stored; None: interrupted.
+    """Return A's p50 in ns for each cell, from a few trials that are not stored. None: the pilot was interrupted.
 
-    It is the lower quartile of the trials' p50s: on a bimodal machine, the faster mode.
+    A's p50 is the lower quartile of the p50s of the trials. On a bimodal machine that is the faster mode.
     """
     from middlemark.runs.scratch import measure_in_scratch
 
@@ -189,14 +196,12 @@ def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float
     return typical
 
 
-def _setting(cell: Cell, pilot_ns: float, parts: Sequence[float]) -> "SelfTestCell":
-    from middlemark.stats.selftest import Planted, SelfTestCell
-
+def _setting(cell: Cell, pilot_ns: float, parts: Sequence[float]) -> SelfTestCell:
     planted = tuple(Planted(f"A+{100 * part:g}%", part, float(round(part * pilot_ns))) for part in parts)
     return SelfTestCell(cell, pilot_ns, LABELS, planted)
 
 
-def _planned(plan: Plan, settings: "Sequence[SelfTestCell]") -> Plan:
+def _planned(plan: Plan, settings: Sequence[SelfTestCell]) -> Plan:
     """Return the plan of the run: A under each label, and with each delay."""
     variants = [
         (
@@ -217,25 +222,14 @@ def _planned(plan: Plan, settings: "Sequence[SelfTestCell]") -> Plan:
 
 
 class _Shown:
-    """Reads the run as `compare` does, checks its verdicts and prints the result."""
+    """Prints the result of the run, and keeps it for the exit code."""
 
-    def __init__(self, settings: "Sequence[SelfTestCell]") -> None:
-        self._settings = settings
-        self.test: SelfTest | None = None
+    test: "SelfTest | None" = None
 
     def __call__(self, run: "MeasuredRun", shown: RunOptions) -> str | None:
-        from middlemark.document import document_of
-        from middlemark.runs.sides import sides_of
+        from middlemark.runs.printing import placed
+        from middlemark.runs.selftest import render_result, result_of
         from middlemark.show import output
-        from middlemark.show import selftest as report
-        from middlemark.show.json.comparisons import render_selftest
-        from middlemark.stats.selftest import METRICS, reckon
 
-        sides, _ = sides_of(run.folder, output.tell, "", METRICS)
-        self.test = test = reckon([each for each in sides if not each.added], self._settings)
-        document = document_of([run])
-        text = {
-            "text": lambda: report.render_table(test, document, output.width()),
-            "json": lambda: render_selftest(test, document),
-        }[shown.output_format]()
-        return output.write(text)
+        self.test = result_of(run)
+        return output.write(render_result(self.test, placed(run, shown.output_format), shown.output_format))

@@ -71,7 +71,7 @@ def _not_measured(only: Sequence[str], run: "MeasuredRun") -> "Iterator[Problem]
 
 
 def _chosen(only: Sequence[str]) -> "tuple[Callable[[Row], bool] | None, list[Problem]]":
-    """Return a function that says whether --only includes a row; None: every row. Returns every problem."""
+    """Return a function that says whether --only includes a row (None: every row), and the problems of --only."""
     from middlemark.model.cell import level_of
     from middlemark.suite.overrides import Only, read_only
 

@@ -30,7 +30,7 @@ def command(folder: str, port: str, open_: bool) -> int:
     root = Path(folder)
     if not root.is_dir():
         raise MeasureError(
-            f"{root}: is not a folder", "name the folder that runs are kept in; `middlemark run` makes runs/"
+            f"{root}: is not a folder", "name the folder that contains the runs; `middlemark run` makes runs/"
         )
     listening = _listen(port)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C is the ordinary end from here on

@@ -41,14 +41,14 @@ from middlemark.suite.overrides import read_budget
 from middlemark.suite.sweep import Sweep
 
 DURATION_S = {"p50": 0.2, "p99": 0.2, "cpu": 0.5, "memory": 0.2}
-"""The shortest trial, by the metric that decides."""
+"""Metric that decides → duration of the shortest trial in s."""
 MESSAGES = {"p50": 25, "p99": samples_needed(Fraction(99, 100)), "cpu": 25, "memory": 25}
-"""The fewest messages of a trial, by the metric that decides."""
+"""Metric that decides → the fewest messages of a trial."""
 WARMUP_S = 0.03
 ONE = ("size", "rate", "processes", "subscribers")
 """The options that take one value only."""
 TOPIC_ONLY = ("size", "rate", "subscribers", "deadline", "loss", "metric")
-"""The options that --workload excludes: its topics have their own."""
+"""The options that --workload excludes, because each topic of the workload has its own value."""
 BUDGET = "2m"
 GRAPH_BUDGET = "30m"
 """A trial of a workload takes ten seconds or more, so two rounds of thirty candidates take a quarter of an hour."""
@@ -154,7 +154,7 @@ def command(
     if workload is None:
         keys = {"size": size, "rate": rate, "processes": processes, "subscribers": subscribers} | how
         given = {"scale": scale, "copies": copies}
-        text = "goes with --workload FILE, which it multiplies"
+        text = "multiplies a workload; add --workload FILE"
         problems += [Problem(f"--{each}", text) for each, typed in given.items() if typed is not None]
         suites, plan = _planned(keys, metric, adapter, transport, built, problems, seed)
     else:
@@ -192,7 +192,7 @@ def _bounds(deadline: str | None, loss: str, cpu: str | None, budget: str) -> tu
     except ValueError as error:
         problems.append(Problem("--deadline", str(error)))
     if deadline_s == 0:
-        problems.append(Problem("--deadline", f"'{deadline}' is no time: nothing arrives at once"))
+        problems.append(Problem("--deadline", f"'{deadline}' is too short for any message; write a time such as 2ms"))
     share = 0.0
     try:
         share = float(str(SHARE.read(loss)))
@@ -228,7 +228,7 @@ def _planned(
         for name in ONE:
             levels = suite.sweeps[0].levels(name)
             if len(levels.values) > 1:
-                problems.append(Problem(levels.place, "one question at a time: give one value"))
+                problems.append(Problem(levels.place, "give one value, for one question"))
         rates = suite.sweeps[0].levels("rate")
         if not isinstance(rates.values[0], float):
             problems.append(Problem(rates.place, "a question has a rate in Hz, as in 100 or 1k"))
@@ -258,7 +258,7 @@ def _typed(option: str) -> bool:
 
 
 def _topic_only() -> list[Problem]:
-    text = "the workload's topics say that for themselves; leave it out"
+    text = "each topic of the workload has its own; leave the option out"
     return [Problem(f"--{each}", text) for each in TOPIC_ONLY if _typed(each)]
 
 
@@ -293,13 +293,13 @@ def _workload_problems(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
     """Yield the reasons why a race cannot answer for this sweep; ``sweeps``: the number of sweeps in the file."""
     graph = sweep.workload
     if graph is None:
-        yield Problem("--workload", f"{sweep.place}: there is no workload; see docs/workloads.md, or ask by --size")
+        yield Problem("--workload", f"{sweep.place}: there is no workload; for one message size, give --size instead")
         return
     if sweeps > 1:
-        yield Problem("--workload", f"{sweeps} sweeps: one question at a time; leave one of them in the file")
+        yield Problem("--workload", f"the file has {sweeps} sweeps; keep one, for one question")
     for each in sweep.factors:
         if FACTORS[each.factor].of == "experiment" and len(each.values) > 1:
-            yield Problem(each.place, f"several levels of {each.factor}: one question at a time; give one")
+            yield Problem(each.place, f"there are several levels of {each.factor}; give one, for one question")
     for scale in sweep.levels("scale").values[:1]:
         if short := too_short(graph.under(float(str(scale)), 1), sweep.limits):
             text = f"a trial has too few messages of {listing(short)} to say whether it holds"

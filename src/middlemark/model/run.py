@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from middlemark.model.asked import SelfTestCell, TriedLimit
 from middlemark.model.description import Description
 from middlemark.model.imported import Source
 from middlemark.model.outcome import TrialOutcome
@@ -81,6 +82,10 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """Adapters that were asked for and did not take part."""
     reached: Reached | None = None
     """The precision reached; None: none was asked for, or the run did not end regularly."""
+    selftest: tuple[SelfTestCell, ...] = ()
+    """The settings that ``selftest`` compares with themselves. Empty: another verb made the run."""
+    tried: TriedLimit | None = None
+    """The limit that ``diagnose --try`` lifts. None: another verb made the run."""
     imported: tuple[Source, ...] = ()
     """Logs of other tools from which the run was read (``machine`` is then unknown). Empty: Middlemark measured it."""
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from middlemark.model.asked import Lift
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.plan import Plan
 from middlemark.model.units import format_count, format_percent, format_size
 from middlemark.plan.make import Measuring, interleave
-from middlemark.runs.remedies import Lift, lift_of
+from middlemark.runs.remedies import lift_of
 from middlemark.sites.machine import read_machine
 from middlemark.stats.diagnosis import Limit, by_check, limits_of
 from middlemark.stats.rates import counts as counts_of
@@ -91,6 +92,29 @@ def trial_plan(run: "MeasuredRun", found: Diagnosis, trials: int, seed: int) -> 
         names=tuple(each.name for each in measured),
         seed=seed,
     )
+
+
+def render_tried(run: "MeasuredRun", output_format: str) -> str:
+    """Return the verdicts of a run of ``diagnose --try``, as text, JSON, CSV or Markdown."""
+    from middlemark.show import output
+    from middlemark.show.json.machine import LiftOutput, TriedLimitOutput, TriedRow
+    from middlemark.show.records import render
+    from middlemark.show.terminal import wrapped
+
+    tried = run.file.tried
+    assert tried is not None
+    lift, sentences = tried.lift, verdicts(run, tried.lift)
+    if output_format == "text":
+        lines = [*sentences, f"The change is undone; to keep it: {lift.keep}"]
+        return "\n".join(line for each in lines for line in wrapped(each, output.width())) + "\n"
+    whole = TriedLimitOutput(
+        check=tried.check,
+        lift=msgspec.convert(lift, LiftOutput, from_attributes=True),
+        verdicts=tuple(sentences),
+        run=str(run.folder),
+    )
+    same = {"check": tried.check, "setting": lift.name, "before": lift.before, "after": lift.after}
+    return render(output_format, whole, TriedRow, [TriedRow(verdict=each, **same) for each in sentences], indent=1)
 
 
 def verdicts(run: "MeasuredRun", lift: Lift) -> list[str]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from middlemark.suite.study import Study
     from middlemark.verdicts.rows import MeasuredRun, Row
 
+LISTED = ("text", "json", "csv", "markdown")
+"""The formats of the results of ``selftest`` and of ``diagnose --try``."""
 JUDGED = ("text", "markdown", "html")
 """Formats that contain verdicts. Verdicts on large runs take long to compute."""
 MOST_RACES = 3
@@ -39,8 +41,8 @@ def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
     parts = ("table",) if shown.rows else ("summary", "table") if shown.verbose or shown.breakdown else ()
     view = View(breakdown=shown.breakdown, warnings=shown.verbose)
     options = PrintOptions(output_format=shown.output_format, parts=parts, view=view)
-    judged = judged_document(_placed(run, shown.output_format)) if shown.output_format in JUDGED else None
-    document = judged or _document([_placed(run, shown.output_format)], options)
+    judged = judged_document(placed(run, shown.output_format)) if shown.output_format in JUDGED else None
+    document = judged or _document([placed(run, shown.output_format)], options)
     document = msgspec.structs.replace(document, since_last_run=None if is_question(run) else changes_since_last(run))
     unwritten = output.write(text_of(run, options, document))
     write_report_of(
@@ -54,16 +56,21 @@ def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
 
 def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | None" = None) -> str:
     """Return the output about one run. ``document``: the run's document with its verdicts, if it exists already."""
-    from middlemark.runs.diagnose import diagnosis_lines
+    from middlemark.runs.diagnose import diagnosis_lines, render_tried
+    from middlemark.runs.selftest import render_result, result_of
     from middlemark.show import output, render
     from middlemark.stats.cells import samples_by_cell
 
     name, whole = options.output_format, options.chosen is None
-    run = _placed(run, name)
+    run = placed(run, name)
     document = document or _document([run], options)
     answers = whole and not options.parts
     if answers and name in ("text", "json") and is_question(run):
         return _render_answer(document, run, name)
+    if answers and name in LISTED and run.file.tried is not None:
+        return render_tried(run, name)
+    if answers and name in LISTED and run.file.selftest:
+        return render_result(result_of(run), run, name)
     if answers and name in ("text", "json", "markdown") and (study := _study_of(run)):
         return _render_claims(study, run, name)
     limits = tuple(diagnosis_lines(run, str(run.folder))) if whole and name == "text" else ()
@@ -88,7 +95,7 @@ def text_of_several(runs: "Sequence[MeasuredRun]", options: PrintOptions) -> str
         return render(options.output_format, _document(runs, options), options.view)
     texts = [text_of(each, options) for each in runs]
     if len(runs) > 1 and options.output_format == "text":
-        return "\n".join(f"{_placed(run, 'text').folder}:\n{text}" for run, text in zip(runs, texts, strict=True))
+        return "\n".join(f"{placed(run, 'text').folder}:\n{text}" for run, text in zip(runs, texts, strict=True))
     return "".join(texts)
 
 
@@ -167,8 +174,8 @@ def _document(runs: "Sequence[MeasuredRun]", options: PrintOptions) -> "Document
     return document
 
 
-def _placed(run: "MeasuredRun", output_format: str) -> "MeasuredRun":
-    """Return the run with its folder: absolute for JSON, else as a person would type it."""
+def placed(run: "MeasuredRun", output_format: str) -> "MeasuredRun":
+    """Return the run with its folder as printed: absolute for JSON, else as a person would type it."""
     from middlemark.suite.request import shown_path
 
     folder = run.folder.absolute() if output_format == "json" else Path(shown_path(run.folder))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from middlemark.model.asked import Lift
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description, Worker
 from middlemark.model.levels import Wrong
@@ -21,33 +22,6 @@ from middlemark.system.settings import CannotError
 
 _BUFFERS = {"rmem_max": ("receive buffer",), "wmem_max": ("send buffer", "send and receive buffer")}
 """Kernel limit → words by which the help of a native setting shows that it sets the same buffer."""
-
-
-class Lift(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting of the machine or of the middleware that lifts a limit, with its values before and after."""
-
-    name: str
-    before: str
-    after: str
-    command: str
-    """The command or option that makes the change."""
-    keep: str
-    """The command or option that makes the change permanent."""
-    change: Setting | None = None
-    """The change of the machine; None: the setting is a native one of the middleware."""
-
-    def sides(self, cell: Cell) -> tuple[Cell, Cell]:
-        """Return the cell before and after the change. Only the changed setting differs."""
-        if self.change is None:
-            before, after = (dict(cell.native) | {self.name: each} for each in (self.before, self.after))
-            pair = [tuple(sorted(each.items())) for each in (before, after)]
-            return msgspec.structs.replace(cell, native=pair[0]), msgspec.structs.replace(cell, native=pair[1])
-        others = {each.target: each.value for each in settings_of(cell.system)}
-        was = others | ({self.name: self.before} if self.before else {})
-        return (
-            msgspec.structs.replace(cell, system=settings_level(was) if was else None),
-            msgspec.structs.replace(cell, system=settings_level(others | {self.name: self.after})),
-        )
 
 
 def lift_of(limit: Limit, plan: Plan, descriptions: Mapping[str, Description], interface: str = "lo") -> Lift | None:

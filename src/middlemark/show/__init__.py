@@ -1,4 +1,4 @@
-"""Renderers of a document: formats for people, programs and other tools, a module for each, pure functions.
+"""Renderers of a document: pure functions, one module for each format.
 
 A renderer is imported only when it is used, because importing rich and numpy would slow every command's start.
 """
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from middlemark.stats.samples import Kept, Samples
 
 TrialsOf = Callable[[int], "Iterable[tuple[TrialOutcome, Sequence[Kept]]]"]
-"""From a row's index: its measured trials, each with the samples of its roles."""
+"""Function from the index of a row to the row's measured trials, each with the samples of its roles."""
 
 
 class Format(msgspec.Struct, frozen=True):
     """One way to write a document."""
 
     module: str
-    """Its name within this package."""
+    """The name of the module within this package."""
     ending: str = ""
-    """The ending of an exported file's name; empty: it is not exported as a file."""
+    """The ending of an exported file's name. Empty: the format is not exported as one file."""
     printed: bool = False
-    """True if ``run --format`` accepts it."""
+    """True if ``run --format`` accepts the format."""
     function: str = "render"
     judged: bool = False
-    """True if it shows the experiments of the document."""
+    """True if the format shows the experiments of the document."""
     folder: bool = False
-    """True if it is a folder of files; the extra of the same name installs the packages that write it."""
+    """True if the format is a folder of files. The extra of the same name installs the packages that write it."""
 
 
 FORMATS = {
@@ -49,7 +49,7 @@ FORMATS = {
     "hdr": Format("hdr", folder=True),
     "parquet": Format("parquet", folder=True),
 }
-"""By its name in options. ``csv``: a row for each configuration; ``csv-long``: a row for each figure."""
+"""Name in options → format. ``csv``: a row for each configuration; ``csv-long``: a row for each figure."""
 PRINTED = tuple(name for name, each in FORMATS.items() if each.printed)
 EXPORTED = tuple(name for name, each in FORMATS.items() if each.ending or each.folder)
 
@@ -57,12 +57,12 @@ EXPORTED = tuple(name for name, each in FORMATS.items() if each.ending or each.f
 class View(msgspec.Struct, frozen=True, kw_only=True):
     """Options of the formats.
 
-    ``samples_of``: from a row's index, the samples of its measured trials in order, for ping-pongs; ``roundtrip`` and
-    ``ddsperf`` need them. It may be called several times.
+    ``samples_of``: function from the index of a ping-pong's row to the samples of the row's measured trials, in order.
+    ``roundtrip`` and ``ddsperf`` need it, and may call it several times.
     """
 
     width: int = 100
-    """In columns: of the terminal, or 100 for a pipe."""
+    """Width in columns: the terminal's, or 100 for a pipe."""
     colour: bool = False
     breakdown: bool = False
     """``table`` shows where the time of each row goes."""

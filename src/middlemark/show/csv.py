@@ -1,4 +1,4 @@
-"""CSV: a row for each cell with units in the columns' names; or, in long form, a row for each figure."""
+"""CSV with a row for each cell (units are in the names of the columns), or in long form with a row for each figure."""
 
 import csv
 import io
@@ -69,7 +69,7 @@ COLUMNS: Mapping[str, Path] = {
         if not each.of_cell and name.partition(".")[0] not in PER_ROLE
     },
 }
-"""By name, in order. New columns are appended, so that no column moves."""
+"""Name of a column → keys that lead to its figure. New columns are appended, so that no column moves."""
 
 
 _BEFORE = ("run", "started", "cell", "name", "version")

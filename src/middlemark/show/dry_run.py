@@ -21,7 +21,7 @@ _MOST_NOTES = 5
 
 
 def render(plan: Plan, width: int, *, verbose: bool = False) -> str:
-    """Return the total, a line for each sweep and the notes; ``verbose``: every configuration and every note."""
+    """Return the total, a line for each sweep, and the notes. ``verbose``: every configuration and every note."""
     return printed(_lines(plan, width, verbose=verbose), View(width=width))
 
 
@@ -67,8 +67,8 @@ def _further(plan: Plan) -> Iterator[str]:
     """Yield a sentence for the raw transports, and for each reason to measure further rounds."""
     if baselines := frozenset(plan.baselines):
         about = _time(_seconds(plan, [each for each in plan.trials if each.cell in baselines]))
-        beside = f"{len(baselines)} of these configurations measure raw transports as baselines"
-        yield f"{beside}, about {about}; --no-baseline leaves them out"
+        text = f"{len(baselines)} of these configurations measure raw transports as baselines"
+        yield f"{text}, about {about}; --no-baseline leaves them out"
     if plan.precision is not None:
         yield _rounds(f"until medians are known to ± {format_percent(plan.precision.part)}", plan.precision.budget_s)
     if plan.race is not None:
@@ -83,7 +83,7 @@ def _rounds(which: str, budget_s: float) -> str:
 
 
 def _expected(expected: Expectation, plan: Plan) -> str:
-    """Return an expectation, and the number of edges, configurations or pairs that it is judged by."""
+    """Return an expectation, and the number of edges, configurations or pairs that decide it."""
     try:
         parts = parts_of(expected, plan)
     except NothingToJudge as why:

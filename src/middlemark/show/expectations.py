@@ -30,7 +30,7 @@ _SHORTEST_CLAIM = 20
 
 
 def lines(document: Document, width: int, most: int | None = None) -> Iterator[Text]:
-    """Yield a heading and a line for each expectation, at most ``most``; None: all, each in full."""
+    """Yield a heading and a line for each expectation. ``most``: the most lines; None: all expectations in full."""
     found = document.expectations
     if not found:
         return

@@ -86,13 +86,13 @@ def _of_cell(
         yield entry("iteration", time, cpu or 0.0, **counted)
     cpus = [cpu for _, _, cpu in measured if cpu]
     for aggregate, (over, unit) in _AGGREGATES.items() if measured else ():
-        said: dict[str, Any] = {"aggregate_name": aggregate, "aggregate_unit": unit, "iterations": len(measured)}
+        described: dict[str, Any] = {"aggregate_name": aggregate, "aggregate_unit": unit, "iterations": len(measured)}
         time = over([time for _, time, _ in measured])
-        yield entry("aggregate", time, over(cpus) if cpus else 0.0, name=f"{name}_{aggregate}", **said)
+        yield entry("aggregate", time, over(cpus) if cpus else 0.0, name=f"{name}_{aggregate}", **described)
 
 
 def _counters(cell: Cell, trial: TrialSummary) -> dict[str, float]:
-    """Return the counters of an entry, as far as measured: rates, and further quantiles in ns."""
+    """Return the counters of an entry that were measured: rates, and further quantiles in ns."""
     rate = trial.rates.rate_hz if trial.rates else trial.replies_hz
     times = trial.times.latency_of(cell)
     found = {

@@ -21,7 +21,7 @@ from middlemark.stats.samples import Kept
 
 DIGITS = 3
 _KEPT_BITS = 11
-"""For three digits: values below 2048 are exact, and of larger values the highest eleven bits are kept."""
+"""Precision of three digits: values below 2048 are exact, and larger values keep their highest eleven bits."""
 _CHUNK = 1 << 22
 
 
@@ -83,7 +83,7 @@ def log(about: str, trials: Iterable[Interval], histogram: Callable[..., Any], w
         found = histogram(1, max(2, 2 * max(counted)), DIGITS)
         for value, count in sorted(counted.items()):
             found.record_value(value, count)
-        begin = max(each.began - base, 1e-6)  # the writer treats a start of 0 as not given
+        begin = max(each.began - base, 1e-6)  # the writer treats a start of 0 as absent
         to.output_interval_histogram(found, begin, begin + each.seconds, max_value_unit_ratio=1)
     return out.getvalue()
 

@@ -22,7 +22,7 @@ from middlemark.verdicts.rows import Row
 
 
 def render(document: Document, _view: View) -> str:
-    """Return a case for each expectation and each cell; a failed cell is an error, warnings are in the output."""
+    """Return a case for each expectation and each cell. A failed cell is an error. The output contains the warnings."""
     suite = _suite(document)
     for each in document.expectations:
         case = ET.SubElement(suite, "testcase", classname="middlemark.expect", name=_text(f"{each.id}: {each.say}"))
@@ -112,5 +112,5 @@ def _written(suite: ET.Element) -> str:
 
 
 def _text(text: str) -> str:
-    """Return the text without characters that XML 1.0 forbids: it may be the output of a crashed program."""
+    """Return the text without characters that XML 1.0 forbids. The output of a crashed program may contain them."""
     return plain(text).encode("utf-8", "backslashreplace").decode()

@@ -14,7 +14,7 @@ _FIGURES = ("stdev", "mean", "min", "p50", "p90", "p99", "p99_99", "max")
 
 
 def render(document: Document, _view: View) -> str:
-    """Return one table for each combination of everything but the size, named by the comment above it."""
+    """Return one table for each combination of levels except the size. A comment above the table names the levels."""
     tables: dict[tuple[str, str], list[CellResult]] = {}
     for each in document.rows:
         cell = each.result.cell

@@ -22,10 +22,10 @@ def cell_name(cell: Cell) -> str:
     for factor in FIELDS:
         if cell.workload is not None and factor in OF_WORKLOAD:
             continue
-        known = factor not in cell.unknown
-        if not (known or factor in _FIRST):  # an imported cell may have unknown factors
+        is_known = factor not in cell.unknown
+        if not (is_known or factor in _FIRST):  # an imported cell may have unknown factors
             continue
-        level = getattr(cell, factor) if known else "unknown"
+        level = getattr(cell, factor) if is_known else "unknown"
         if factor == "pattern" or (factor not in _FIRST and level == getattr(_DEFAULT, factor)):
             continue
         parts.append(f"{factor}:{_NONE.get(factor) if level is None else _level(level)}")

@@ -52,11 +52,13 @@ _LEAST = 12
 
 
 def render(document: Document, view: View) -> str:
-    """Return all warnings of the rows, by kind, with the text of each row; or a sentence that there is none."""
+    """Return all warnings of the rows, by kind, with the text of each row, or a sentence that there is none."""
     rows, width = document.rows, max(view.width, 60)
     none = [] if document.warnings else [Text("No row has a warning.")]
-    told = footnotes(rows, varying([row.result for row in rows]), numbers_of(rows), width, whole=True)
-    return printed((*paragraph(disturbed(rows), width, "bold yellow"), *machine_lines(rows, width), *none, *told), view)
+    notes = footnotes(rows, varying([row.result for row in rows]), numbers_of(rows), width, whole=True)
+    return printed(
+        (*paragraph(disturbed(rows), width, "bold yellow"), *machine_lines(rows, width), *none, *notes), view
+    )
 
 
 def numbers_of(rows: Sequence[Row]) -> dict[str, int]:
@@ -72,13 +74,13 @@ def group_of(row: Row, varied: frozenset[str]) -> str:
 
 
 def machine_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
-    """Yield the disturbances by the machine in one wrapped line; nothing if they were not measured."""
-    told = machine_summary([row.result.noise for row in rows if row.result.noise is not None])
-    yield from (*paragraph(told, width, first="Machine  "), *([Text()] if told else []))
+    """Yield the disturbances by the machine in one wrapped line. Yields nothing if disturbances were not measured."""
+    summary = machine_summary([row.result.noise for row in rows if row.result.noise is not None])
+    yield from (*paragraph(summary, width, first="Machine  "), *([Text()] if summary else []))
 
 
 def machine_summary(noises: Sequence[Noise]) -> str:
-    """Return the disturbances of all trials of a run, in words; empty: none was measured."""
+    """Return the disturbances of all trials of a run, in words. Empty: disturbances were not measured."""
     trials = [trial for noise in noises for trial in noise.trials]
     parts = [*_taken(trials), *_lengths(trials)]
     return f"{', '.join(parts)}{_tail(trials)}" if parts else ""
@@ -90,16 +92,16 @@ def _taken(trials: Sequence[TrialNoise]) -> Iterator[str]:
         ("delay_share", "of the time spent waiting for a processor where roles sleep"),
         ("steal_share", "stolen by the hypervisor"),
     ):
-        known = [share for each in trials if (share := getattr(each, field)) is not None]
-        if known and (field == "others_share" or max(known) > 0):
-            yield f"{percent(sum(known) / len(known))} {what}"
+        shares = [share for each in trials if (share := getattr(each, field)) is not None]
+        if shares and (field == "others_share" or max(shares) > 0):
+            yield f"{percent(sum(shares) / len(shares))} {what}"
 
 
 def _lengths(trials: Sequence[TrialNoise]) -> Iterator[str]:
     for field, what in (("longest_spell_ns", "longest time away"), ("longest_gap_ns", "longest gap around a trial")):
-        known = [ns for each in trials if (ns := getattr(each, field)) is not None]
-        if known:
-            ns = max(known)
+        times = [ns for each in trials if (ns := getattr(each, field)) is not None]
+        if times:
+            ns = max(times)
             yield f"{what} " + (f"{ns / 1e3:,.3g} µs" if ns < 1e6 else f"{ns / 1e6:,.3g} ms")
 
 
@@ -118,7 +120,7 @@ def _tail(trials: Sequence[TrialNoise]) -> str:
 
 
 def breakdown_lines(rows: Sequence[Row], varied: frozenset[str], width: int) -> Iterator[Text]:
-    """Yield where the time of each row goes, in the groups of the table; for a row without parts, the reason."""
+    """Yield where the time of each row goes, in the groups of the table. A row without parts has the reason instead."""
     measured = [each for each in rows if each.result.failed is None]
     if not measured:
         return
@@ -133,7 +135,7 @@ def breakdown_lines(rows: Sequence[Row], varied: frozenset[str], width: int) -> 
 
 
 def _parts_of(title: str, rows: Sequence[Row], *, in_words: bool) -> Table:
-    """Return a column for each part, a line for the way out and one for the way back; ``in_words``: text instead."""
+    """Return a table with a column for each part, and a line for each direction. ``in_words``: text only."""
     used = {each.part.removeprefix(_REPLY) for row in rows for each in row.result.breakdown or () if not in_words}
     shown = {part: Column(title, 0) for part, title in _TITLES.items() if part in used}
     lines: list[Line] = []
@@ -158,7 +160,7 @@ def _parts_of(title: str, rows: Sequence[Row], *, in_words: bool) -> Table:
 def footnotes(
     rows: Sequence[Row], varied: frozenset[str], numbers: Mapping[str, int], width: int, *, whole: bool
 ) -> Iterator[Text]:
-    """Yield the warnings by kind: how many rows, the worst or (``whole``) each of them, and each remedy once."""
+    """Yield the warnings by kind: the number of rows, the worst row (``whole``: every row), and each remedy once."""
     if not numbers:
         return
     of_code = {each.code: each for each in warnings_of(rows)}
@@ -187,7 +189,7 @@ def footnotes(
 def legend(
     columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]], rows: Sequence[Row], width: int
 ) -> Iterator[Text]:
-    """Yield the meaning of each column, and which were left out. ``columns``: shown and hidden ones, by pattern."""
+    """Yield the meaning of each column, and the columns that were left out. ``columns``: pattern → shown and hidden."""
     lines: list[Line] = []
     for pattern, (shown, _) in columns.items():
         lines.append(Line("How to read it" if len(columns) == 1 else f"How to read it: {pattern}", (), "bold"))

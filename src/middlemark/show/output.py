@@ -17,7 +17,7 @@ from middlemark.show.wrapping import wrap
 
 
 def is_terminal() -> bool:
-    """Say whether stdout is a terminal; it may also be closed (``>&-``)."""
+    """Say whether stdout is a terminal. It is not if stdout is closed (``>&-``)."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
@@ -63,7 +63,7 @@ def write_facts(*pairs: tuple[str, str]) -> str | None:
 
 
 def discard() -> None:
-    """Redirect buffered output to /dev/null: else the interpreter's flush at exit would fail and print an error."""
+    """Redirect buffered output to /dev/null, so that the flush at the interpreter's exit prints no error."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -73,8 +73,8 @@ def discard() -> None:
 def write_whole(path: Path, content: str | bytes, *, named: bool = True) -> None:
     """Replace the file's content, as a whole or not at all.
 
-    A pipe or a terminal is written to directly if the user ``named`` it; any other is refused, because it may have no
-    reader. Raises OSError; the file is then unchanged, and no draft remains.
+    A pipe or a terminal that the user ``named`` is written to directly. Otherwise a pipe or terminal is refused,
+    because it may have no reader. Raises OSError. Then the file is unchanged, and no draft remains.
     """
     written = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():
@@ -93,7 +93,7 @@ def write_whole(path: Path, content: str | bytes, *, named: bool = True) -> None
 
 
 def make_whole(folder: Path, fill: Callable[[Path], None]) -> None:
-    """Make a folder of files, as a whole or not at all; ``fill`` writes them. Raises OSError, also if it exists."""
+    """Make a folder, whose files ``fill`` writes, as a whole or not at all. Raises OSError if the folder exists."""
     if folder.exists():
         raise FileExistsError(errno.EEXIST, "is there already", str(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)

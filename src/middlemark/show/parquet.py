@@ -1,4 +1,4 @@
-"""Parquet: every raw sample with its cell and trial, for data frames; in row groups, as a run may exceed memory."""
+"""Parquet: every raw sample with its cell and trial, in row groups, because a run may be larger than memory."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from middlemark.stats.samples import Kept
 ROW_GROUP = 1 << 20
 
 _TABLES = {"ping": "round_trips", "client": "round_trips", "publisher": "sends", "subscriber": "arrivals"}
-"""By role: the file for its samples, without ``.parquet``."""
+"""Role → the name of the file with its samples, without ``.parquet``."""
 
 _ABSENT = ("take_ns", "loan_ns", "fill_ns", "check_ns", "write_ns", "arrived_ns")
 """Fields in which 0xFFFFFFFF means not measured; written as null."""
@@ -28,7 +28,7 @@ MODULES = ("pyarrow", "pyarrow.parquet")
 
 
 def write(document: Document, folder: Path, trials_of: TrialsOf, arrow: Any, parquet: Any) -> None:
-    """Write ``cells.parquet`` and, as far as there are samples, ``round_trips``, ``sends`` and ``arrivals``.
+    """Write ``cells.parquet``, and ``round_trips``, ``sends`` and ``arrivals`` if there are such samples.
 
     ``arrow`` and ``parquet`` are MODULES. Raises OSError.
     """

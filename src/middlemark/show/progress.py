@@ -77,16 +77,16 @@ class State:
         self.total += len(plan.trials)
 
     def begins(self, cell: Cell) -> None:
-        """Note the beginning of the next trial."""
+        """Record the beginning of the next trial."""
         self._now, self._samples = describe(cell), ""
         self._began = (self._clock(), self._waited_us())
 
     def ticked(self, event: Underway) -> None:
-        """Note the state that a trial reports once a second."""
+        """Record the state that a trial reports once a second."""
         self._samples = f"{_step(event)}{event.samples:,} samples ({event.phase})"
 
     def ended(self, cell: Cell, outcome: TrialOutcome) -> None:
-        """Note the result of a trial."""
+        """Record the result of a trial."""
         self.done += 1
         begin, waited = self._began
         self._took.setdefault(outcome.cell, []).append(self._clock() - begin)
@@ -151,7 +151,7 @@ class State:
         return f", {ratio(self._figures[cell] / self._figures[raw[0]])} × {raw[1]}"
 
     def _raw_transport_of(self, cell: int) -> tuple[int, str] | None:
-        """Return the raw transport of a cell's carrier, chosen before any is measured, as if all were equally fast."""
+        """Return the raw transport of a cell's carrier, chosen before the measuring, as if all were equally fast."""
         from middlemark.stats.baselines import nearest_raw_transports
 
         if self._raw_transports is None:
@@ -172,7 +172,7 @@ class State:
 
 
 def _waited_us() -> int | None:
-    """Return the µs in which a task waited for a processor; None: the kernel has no pressure figures (PSI)."""
+    """Return for how many µs a task waited for a processor. None: the kernel has no pressure figures (PSI)."""
     try:
         first = PRESSURE.read_text(encoding="ascii").split("\n", 1)[0]
     except (OSError, ValueError):
@@ -182,7 +182,7 @@ def _waited_us() -> int | None:
 
 
 def _figure(cell: Cell, outcome: TrialOutcome, folder: Path) -> tuple[float, str] | None:
-    """Return a trial's time per message in ns, and its figure in words; None: it has none."""
+    """Return a trial's time per message in ns, and its figure in words. None: the trial has no time per message."""
     import numpy as np
 
     from middlemark.stats.baselines import by_rate
@@ -220,7 +220,7 @@ def _step(event: Underway) -> str:
 def progress(
     plan: Plan, *, quiet: bool, folder: Path | None = None, adapters: Sequence[Description] = ()
 ) -> "Iterator[_Silent]":
-    """Yield a watcher that shows progress on stderr; one that shows nothing when ``quiet``.
+    """Yield a watcher that shows progress on stderr, or nothing if ``quiet``.
 
     ``folder``: where trials keep their samples. ``adapters``: the descriptions, which say which are raw transports.
     Without them the last result is not shown.
@@ -245,7 +245,7 @@ class _Silent:
 
 
 class _Lines(_Silent):
-    """For logs, pipes and terminals that cannot move the cursor: failures at once, progress every minute."""
+    """A watcher for logs, pipes and simple terminals. Prints failures at once, and progress every minute."""
 
     def __init__(self, state: State) -> None:
         self._state = state

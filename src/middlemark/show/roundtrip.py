@@ -1,4 +1,4 @@
-"""The output of Cyclone DDS's RoundtripPing from all of our samples: a line a second and ``# Overall``, in whole µs.
+"""The output of Cyclone DDS's RoundtripPing from all our samples: a line per second and ``# Overall``, in whole µs.
 
 Its latency is half of the round trip; its times of writing and reading are whole.
 """

@@ -6,15 +6,17 @@ from rich.text import Text
 
 from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, part, share, us, whole
-from middlemark.document.table import Column, facts, table_of
+from middlemark.document.table import Column, Table, facts, table_of
+from middlemark.model.asked import SelfTestCell
 from middlemark.model.cell import Cell
 from middlemark.model.times import QUANTILES
 from middlemark.model.units import format_count, format_percent, format_size
 from middlemark.show import View
+from middlemark.show.markdown import escaped, table
 from middlemark.show.table import heading
 from middlemark.show.terminal import paragraph, printed, terminal
 from middlemark.stats.quantiles import samples_needed
-from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, SelfTestCell, VerdictCounts
+from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, VerdictCounts
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.names import subject
 
@@ -41,10 +43,25 @@ def render_table(test: SelfTest, document: Document, width: int) -> str:
     return printed(_lines(test, document, width), View(width=width))
 
 
+def render_markdown(test: SelfTest, document: Document) -> str:
+    """Return the two tables and the conclusions as Markdown."""
+    lines: list[str] = []
+    for each in _tables(test):
+        lines += [f"**{escaped(each.title)}**", "", *table(each), ""]
+    lines += [f"- {escaped(sentence)}" for sentence in (*_failures(document), *conclusions(test))]
+    return "\n".join(lines) + "\n"
+
+
+def _tables(test: SelfTest) -> tuple[Table, Table]:
+    return (
+        table_of(_SAME, map(_same_row, test.same), "A against itself"),
+        table_of(_PLANTED, map(_power_row, test.power), "A against A with a delay"),
+    )
+
+
 def _lines(test: SelfTest, document: Document, width: int) -> Iterator[Text]:
     yield from heading(document, (), width)
-    same = table_of(_SAME, map(_same_row, test.same), "A against itself")
-    for each in (same, table_of(_PLANTED, map(_power_row, test.power), "A against A with a delay")):
+    for each in _tables(test):
         yield Text()
         yield from terminal(each, width, wraps=True, name=_LEAST_NAME)
     yield Text()
@@ -99,7 +116,7 @@ def conclusions(test: SelfTest) -> Iterator[str]:
         needed = samples_needed(QUANTILES[metric])
         yield f"No {metric} to compare of {names}: a trial needs {needed:,} samples for it; give a longer --duration."
     if test.rounds < FEWEST:
-        yield f"No result: a verdict needs {FEWEST} trials of each, and no two have more than {test.rounds}."
+        yield f"No result: a verdict needs {FEWEST} trials of both sides, and no pair has more than {test.rounds}."
         return
     yield _false_verdicts(test)
     yield from _wrong(test)
@@ -126,12 +143,12 @@ def _false_verdicts(test: SelfTest) -> str:
         )
     chance = f"If 5 % were called different by noise alone, {share(test.chance)} of such runs would have as many"
     if test.holds:
-        return text + f"{chance}: this may be chance. Run it again, with more --trials."
+        return text + f"{chance}: this may be chance. Run selftest again, with more --trials."
     return text + f"{chance}: this is more than chance. Do not trust verdicts on this machine, and report it to us."
 
 
 def _wrong(test: SelfTest) -> Iterator[str]:
-    """Yield verdicts that are wrong: faster instead of slower, or equivalent despite a delay beyond the margin."""
+    """Yield a sentence for each kind of wrong verdict: A with a delay was called faster, or equivalent to A."""
     for number, what in (
         (test.called_faster, "A with a delay was called faster than A"),
         (test.missed, f"a delay beyond the margin of {format_percent(MARGIN)} was called equivalent"),
@@ -157,7 +174,7 @@ def _hope(test: SelfTest, setting: SelfTestCell) -> str:
 
 
 def _size(each: Power) -> str:
-    """Return the delay in percent of A's p50 in this run, which may differ from that of the pilot."""
+    """Return the delay in percent of A's p50 in this run. A's p50 in the pilot may have been another."""
     part = each.planted.part if each.part is None else each.part
     return format_percent(float(f"{part:.2g}"))
 

@@ -29,7 +29,7 @@ _MOST_STATED = 4
 _HEAD = 11
 _MOST_REMEDY = 56
 _ANY = ("rate_hz", *(f"{time}_{each}" for each in ("p50", "mean") for time in TIMES), "sent_hz")
-"""The figures that may represent a row: the first that it has is shown."""
+"""The figures that may represent a row, in order. The first figure that the row has is shown."""
 
 
 def render(document: Document, view: View) -> str:
@@ -60,7 +60,7 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
 
 
 def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Iterator[Text]:
-    """Yield the first table, further tables if there is room, and the names of the others."""
+    """Yield the first table, further tables if there is room, and the names of the tables that do not fit."""
     named: list[str] = []
     used = 0
     for at, (name, table) in enumerate(tables):
@@ -77,7 +77,7 @@ def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Itera
 
 
 def _figures(document: Document, width: int, most: int) -> list[str]:
-    """Return the figures of rows that belong to no experiment: without a median, or of unknown size."""
+    """Return the figures of rows that belong to no experiment, because they have no median or an unknown size."""
     lines = []
     for row in document.rows:
         known = [(name, each) for name in _ANY if (each := FIGURES[name]).of(row.result) is not None]
@@ -103,7 +103,7 @@ def _answer(document: Document, found: Sequence[matrix.Matrix], width: int) -> I
         yield from paragraph(headline(found[0]) if found else none, width, "bold", most=4)
     yield from paragraph(not_tried_text(document.not_tried), width, most=3)
     yield from paragraph("; ".join(map(read_as, run.file.imported)) or _measured(run), width, "dim", most=3)
-    typed = [note for note in notes_of(run) if note.startswith("--")]  # an option that was typed has not been followed
+    typed = [note for note in notes_of(run) if note.startswith("--")]  # the plan did not follow a typed option
     for note in typed if len(typed) <= _MOST_NOTES else [f"{typed[0]}; {len(typed) - 1} more with --rows"]:
         yield from paragraph(f"note: {note}", width, most=2)
 
@@ -162,7 +162,7 @@ def _stated(name: str, statement: Statement, style: str, width: int) -> Iterator
     yield from lines
     if statement.remedy:
         remedy, arrow = plain(statement.remedy), f"{'':<{_HEAD}}→ "
-        if remedy.startswith("middlemark "):  # a command is printed whole, however long
+        if remedy.startswith("middlemark "):  # a command is never shortened
             yield from map(Text, command_lines(arrow, remedy, width))
             return
         begin = wrapped(remedy, min(width - _HEAD - 3, _MOST_REMEDY))[0]

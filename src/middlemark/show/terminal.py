@@ -56,12 +56,12 @@ def hanging(first: str, text: str, width: int) -> list[str]:
 
 
 def paragraph(text: str, width: int, style: str = "", *, first: str = "", most: int | None = None) -> list[Text]:
-    """Return the text wrapped after ``first`` in one style, at most ``most`` lines; none for an empty text."""
+    """Return the text wrapped after ``first`` in one style, at most ``most`` lines. An empty text gives no lines."""
     return [Text(line, style=style) for line in hanging(first, text, width)[:most]] if text else []
 
 
 def command_lines(first: str, command: str, width: int) -> list[str]:
-    """Return a command wrapped after ``first`` with backslashes, so that a shell reads one line; no word is broken."""
+    """Return a command wrapped after ``first`` with backslashes, so that a shell reads one line. No word is broken."""
     indent = cell_len(first)
     lines = [""]
     for word in _WORD.findall(command):
@@ -78,7 +78,7 @@ _LEAST_NAME = 16
 
 
 def fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
-    """Return the indices of the columns that fit: the lowest priority is left out first, of equal ones the last."""
+    """Return the indices of the columns that fit. The lowest priority is left out first; if equal, the last column."""
     shown = [*range(len(columns))]
     while sum(widths[at] + _GAP for at in shown) > room:
         least = min((columns[at].priority, -at) for at in shown) if shown else (NEVER_HIDDEN, 0)
@@ -112,7 +112,7 @@ def aligned(table: Table) -> Table:
 
 
 def laid_out(tables: Sequence[Table], width: int, least_name: int) -> Layout:
-    """Return one layout for all of these tables; names get at least ``least_name`` columns if they need them."""
+    """Return one layout for all these tables. Columns are left out until names have room, at most ``least_name``."""
     columns = next((each.columns for each in tables if each.columns), ())
     lines = [line for each in tables for line in each.lines if line.cells]
     widths = [
@@ -186,7 +186,7 @@ def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -
                 cell = line.cells[column]
                 placed = _padded(cell.text, layout.widths[column], left=table.columns[column].left)
                 text.append(" " * _GAP + placed, style=cell.style or line.style)
-        if cell_len(text.plain.rstrip()) > width:  # the columns that are always shown are wider
+        if cell_len(text.plain.rstrip()) > width:  # the columns that are always shown need more than the width
             text.truncate(width, overflow="ellipsis")
         yield text
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from rich.cells import cell_len, chop_cells
 
-_UNIT = re.compile(r"([0-9]) (%|µs|ms|s|min|h|B|KiB|MiB)(?![a-zA-Z])")
+_UNIT = re.compile(r"([0-9]) (%|µs|ms|s|min|h|B|KiB|MiB|Hz|kHz)(?![a-zA-Z])")
 """A number and its unit stay on one line."""
 _REMARK = re.compile(r"\((?:default: [^()]{1,16}|may be repeated)\)")
 """A short remark about an option stays on one line."""

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from middlemark.model.asked import Planted, SelfTestCell
 from middlemark.model.cell import Cell
 from middlemark.stats.comparisons import Comparison, Pairing, Side, compare
 from middlemark.stats.signed_rank import most_extreme
@@ -26,25 +27,6 @@ ALLOWED = 1 - CONFIDENCE
 FOUND = 0.8
 """Share of the comparisons that must find a difference for it to count as found."""
 METRICS = ("p50", "p99")
-
-
-class Planted(msgspec.Struct, frozen=True):
-    """A with a delay added to every round trip."""
-
-    label: str
-    part: float
-    """The delay as a share of A's p50 in the pilot: 0.1 is a tenth."""
-    delay_ns: float
-
-
-class SelfTestCell(msgspec.Struct, frozen=True):
-    """One setting A: ``cell`` has no label, ``same`` are the labels under which it is measured."""
-
-    cell: Cell
-    pilot_ns: float
-    """Its p50 in the pilot, from which the delays were computed."""
-    same: tuple[str, ...]
-    planted: tuple[Planted, ...]
 
 
 class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):

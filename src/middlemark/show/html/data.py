@@ -13,7 +13,7 @@ from middlemark.document.choices import Choice, choices, usual
 from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
-from middlemark.document.numbers import megabytes, processors, ratio, rounded, us
+from middlemark.document.numbers import rounded
 from middlemark.document.questions import question
 from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import (
@@ -28,23 +28,19 @@ from middlemark.document.runs import (
 )
 from middlemark.document.screen import not_tried_text
 from middlemark.document.security import proof_in_full
-from middlemark.document.table import Table
-from middlemark.document.workloads import STATES, conclusion, edges_table, node_text, short_verdict
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.times import NAMES, QUANTILES
+from middlemark.show.html.values import Json, fields, present, texts_of
+from middlemark.show.html.workloads import graphs
 from middlemark.show.json import expectations_document
 from middlemark.show.json.output import readable
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.metrics import COMPANION, METRICS
-from middlemark.stats.result import CurveStep, EdgeResult, Noise
+from middlemark.stats.result import CurveStep, Noise
 from middlemark.stats.warnings.cells import SERIOUS
-from middlemark.stats.workload import part_of
 from middlemark.verdicts.experiments import doubt_of
 from middlemark.verdicts.names import native_settings, plain, warning_name
 from middlemark.verdicts.rows import Row, latency_of, loss_of
-from middlemark.verdicts.workloads import ColumnVerdict, GraphTable
-
-Json = dict[str, Any]
 
 SCHEMA = 2
 DATA_BYTES = 4_200_000
@@ -55,8 +51,6 @@ MOST_DISTURBED = 30
 
 _RATES = ("times_raw_transport", "rate_hz", "bytes_per_s", "offered_hz", "sent_hz")
 _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involuntary_hz")
-FULL = 1.5
-"""The length of a whole bar, in deadlines."""
 _WARNING_FIELDS = ("code", "text", "advice")
 _ALWAYS = ("adapter", "transport")
 _FIRST = ("adapter", "transport", "size", "pattern", "rate", "receive")
@@ -133,8 +127,8 @@ def _security(document: Document) -> Json | None:
 
 def _standing(choice: Choice) -> Json:
     """Return the ranking of one experiment, without absent fields."""
-    places = [_present(_fields(each, *each.__struct_fields__)) for each in choice.places]
-    return _present(msgspec.structs.asdict(choice) | {"places": places})
+    places = [present(fields(each, *each.__struct_fields__)) for each in choice.places]
+    return present(msgspec.structs.asdict(choice) | {"places": places})
 
 
 def _warnings(document: Document) -> list[Json]:
@@ -170,7 +164,7 @@ def _factors(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[
     if len(names) > 1 and levels:
         runs = [f"r{at}" for at in range(len(names))]
         found.append({"name": "run", "label": "run", "levels": runs, "shown": [*map(plain, names)], "unit": None})
-    return [*map(_present, found)]
+    return [*map(present, found)]
 
 
 def _ordered(levels: Iterable[Any]) -> list[Any]:
@@ -186,14 +180,14 @@ def _run(document: Document, at: int) -> Json:
     first = next((row.index for row in document.rows if row.run == at), 0)
     order = [first + each.cell for each in sorted(run.outcomes, key=lambda each: each.order)]
     facts = {"clock": clock_line(run), "clock of the kernel": machine.clocksource, "governor": machine.governor}
-    return _present(
+    return present(
         {
             "id": f"r{at}",
-            **_fields(run, "name", "damaged_lines", "planned_trials", "failed_trials"),
-            **_fields(file, "started", "ended", "interrupted", "error", "middlemark", "seed"),
+            **fields(run, "name", "damaged_lines", "planned_trials", "failed_trials"),
+            **fields(file, "started", "ended", "interrupted", "error", "middlemark", "seed"),
             "folder": str(run.folder),
             "running": bool(run.running),
-            "suites": [_present({"name": each, "text": file.suite_texts.get(each)}) for each in file.suites],
+            "suites": [present({"name": each, "text": file.suite_texts.get(each)}) for each in file.suites],
             "command": list(command_of(run)),
             "state": state(run),
             "machine": msgspec.to_builtins(machine),
@@ -201,7 +195,7 @@ def _run(document: Document, at: int) -> Json:
             "told": machine_and_duration(run),
             "machine_facts": [each for each in facts.items() if each[1]],
             "adapters": [
-                _fields(each, "name", "title", "version", "licence", "is_raw_transport") for each in file.adapters
+                fields(each, "name", "title", "version", "licence", "is_raw_transport") for each in file.adapters
             ],
             "notes": [*map(read_as, file.imported), *notes_of(run)],
             "trials": len(run.outcomes),
@@ -216,20 +210,20 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
     result = row.result
     latency, costs = latency_of(result), result.resources
     quantiles = {name: rounded(getattr(latency, each)) for each, name in NAMES.items() if latency and each != "stdev"}
-    return _present(
+    return present(
         {
             "i": row.index,
             "run": f"r{row.run}",
             "suite": result.name,
-            **_fields(row, "label", "name", "series", "is_raw_transport", "ratio"),
+            **fields(row, "label", "name", "series", "is_raw_transport", "ratio"),
             "f": levels,
-            **_fields(
+            **fields(
                 result, "version", "actual_transport", "protected_by", "trials", "failed_trials", "samples", *_RATES
             ),
             "proof": proof_in_full(result) or None,
-            "failed": _fields(result.failed, *_WARNING_FIELDS) if result.failed else None,
+            "failed": fields(result.failed, *_WARNING_FIELDS) if result.failed else None,
             "kind": "one_way" if result.cell.pattern == "stream" else "round_trip",
-            "latency": _present(quantiles) if latency else None,
+            "latency": present(quantiles) if latency else None,
             "interval": [*map(rounded, result.interval)] if result.interval else None,
             "trial_values": [*map(rounded, result.trial_values)],
             "by_rate": by_rate(result.cell),
@@ -240,16 +234,16 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "doubt": doubt_of(row) or None,
             "loss": rounded(loss_of(result)),
             "cpu_ns_per_message": rounded(costs.ns_per_message) if costs else None,
-            **_fields(costs, *_COSTS),
+            **fields(costs, *_COSTS),
             "companion_cpu": rounded(result.median(f"processors.{COMPANION}")),
             "companion_rss_bytes": rounded(result.median(f"memory.{COMPANION}")),
             "sustainable_hz": rounded(result.sustainable.rate_hz) if result.sustainable else None,
             "steps": [*map(_step, result.steps[:MOST_STEPS])],
-            "breakdown": [_fields(each, "part", "ns") for each in result.breakdown or ()] or None,
+            "breakdown": [fields(each, "part", "ns") for each in result.breakdown or ()] or None,
             "coding_absent": result.coding_absent,
             "baseline": _compact(msgspec.to_builtins(result.baseline)),
             "noise": _compact(msgspec.to_builtins(result.noise)),
-            "warnings": [_fields(each, *_WARNING_FIELDS) for each in result.warnings],
+            "warnings": [fields(each, *_WARNING_FIELDS) for each in result.warnings],
             "curve": found.curve,
             "trial_curves": found.trials or None,
             "heat": _heat(found, result.noise),
@@ -259,7 +253,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
 
 def _step(step: CurveStep) -> Json:
     rates = ("sent_hz", "received_hz") if step.trials else ()
-    return _present(_fields(step, *rates, "offered_hz", "lost", "p50_ns", "p99_ns", "knee", "held"))
+    return present(fields(step, *rates, "offered_hz", "lost", "p50_ns", "p99_ns", "knee", "held"))
 
 
 def _heat(found: Distribution, noise: Noise | None) -> Json | None:
@@ -286,10 +280,10 @@ def _compact(value: Any) -> Any:
 
 def _comparison(each: Compared) -> Json:
     comparison, judged = each.comparison, each.comparison.judged
-    return _present(
-        _fields(each, "a", "b", "factor", "what")
-        | _fields(judged, "shift", "low", "high", "p", "p_family", "pairs", "trials_needed")
-        | _fields(comparison.pairing, "names", "marks")
+    return present(
+        fields(each, "a", "b", "factor", "what")
+        | fields(judged, "shift", "low", "high", "p", "p_family", "pairs", "trials_needed")
+        | fields(comparison.pairing, "names", "marks")
         | {
             "metric": comparison.metric,
             "unit": METRICS[comparison.metric].unit,
@@ -297,17 +291,6 @@ def _comparison(each: Compared) -> Json:
             "verdict": comparison.word,
         }
     )
-
-
-def _fields(of: object, *names: str) -> Json:
-    """Return these fields of a struct, with figures to four digits; a field that it does not have is None."""
-    found = {name: getattr(of, name, None) for name in names}
-    return {name: rounded(each) if isinstance(each, float) else each for name, each in found.items()}
-
-
-def _present(value: Json) -> Json:
-    """Return the mapping without None, to keep the data of a thousand cells small."""
-    return {name: each for name, each in value.items() if each is not None}
 
 
 def _fitting(data: Any) -> Json:
@@ -321,85 +304,3 @@ def _fitting(data: Any) -> Json:
         else:
             del cell["heat"]
     return dict(data)
-
-
-def texts_of(table: Table) -> Json:
-    """Return a table as its texts: the titles of its columns, and its rows."""
-    return {
-        "header": [table.head, *(each.title for each in table.columns)],
-        "rows": [[line.name, *(each.on_one_line for each in line.cells)] for line in table.lines],
-    }
-
-
-def graphs(document: Document) -> list[Json]:
-    """Return a table for each workload and experiment, with the edges of each of its rows."""
-    return [_table(each) for each in document.workloads]
-
-
-def _table(table: GraphTable) -> Json:
-    return {
-        "name": table.name,
-        "title": table.title,
-        "conclusion": conclusion(table),
-        "columns": list(table.columns),
-        "verdicts": [_column(table.verdict(at)) for at in range(len(table.columns))],
-        "lines": [
-            {
-                "name": line.name,
-                "is_raw_transport": line.is_raw_transport,
-                "entries": [_entry(row) for row in line.rows],
-            }
-            for line in table.lines
-        ],
-        "details": [
-            _detail(line.name, column, row)
-            for line in table.lines
-            for column, row in zip(table.columns, line.rows, strict=True)
-            if row is not None and row.result.workload is not None
-        ],
-    }
-
-
-def _column(found: ColumnVerdict) -> Json:
-    measured = len(found.holding) + len(found.others) + len(found.failed)
-    figure = f"{len(found.holding)} of {measured}"
-    return {"mark": found.mark, "headline": short_verdict(found), "figure": figure, "holding": list(found.holding)}
-
-
-def _entry(row: Row | None) -> Json | None:
-    if row is None:
-        return None
-    found = row.result.workload
-    if found is None:
-        return {"state": "failed", "row": row.index}
-    part = None if found.worst_share is None else min(found.worst_share / FULL, 1.0)
-    return {
-        "state": STATES[found.holds],
-        "row": row.index,
-        "times": rounded(found.worst_share),
-        "edges": [*map(_edge, found.topics)],
-        "share": ratio(found.worst_share),
-        "percent": None if part is None else round(100 * part),
-        "cpu": processors(found.cpu),
-        "mb": megabytes(found.rss_bytes),
-        "first": found.first_failing or "",
-    }
-
-
-def _edge(edge: EdgeResult) -> Json:
-    """Return an edge of the graph; ``share``: its p99 divided by its deadline."""
-    share = part_of(edge.deadline_s, edge.one_way_ns)
-    state = STATES[edge.holds] if edge.deadline_s else None
-    return _present({"topic": edge.name, "from": edge.source, "to": edge.to, "share": rounded(share), "state": state})
-
-
-def _detail(name: str, column: str, row: Row) -> Json:
-    found = row.result.workload
-    assert found is not None
-    return texts_of(edges_table(found)) | {
-        "name": f"{name}, {column}",
-        "state": STATES[found.holds],
-        "nodes": "; ".join(map(node_text, found.nodes)),
-        "discovery": us(found.discovery_ns),
-        "wire": megabytes(found.wire_bytes),
-    }

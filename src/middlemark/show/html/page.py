@@ -2,19 +2,28 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from middlemark import __version__
 from middlemark.document.document import Document
+from middlemark.document.table import Table
 from middlemark.problems import MeasureError
 from middlemark.show.html.data import data_of
+from middlemark.show.html.values import texts_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 SCRIPT = "report.js"
 """The modules in ``scripts``, D3 and Observable Plot with their licences, bundled by ``web/build``."""
+
+STYLES = ("page", "answer", "workload", "figures", "controls", "media")
+"""The style sheets in their order: a rule replaces an equally specific rule of an earlier sheet."""
 
 _HERE = Path(__file__).parent
 
@@ -28,22 +37,43 @@ def render_html(document: Document) -> str:
 
 def page_of(data: Mapping[str, Any]) -> str:
     """Return the page of a document's data."""
+    return (
+        environment()
+        .get_template("report.html")
+        .render(
+            document=data,
+            failures=[cell for cell in data["cells"] if cell.get("failed")],
+            data=data_block(data),
+            script=script(),
+            styles=styles(),
+        )
+    )
+
+
+def render_tables(title: str, tables: Sequence[Table]) -> str:
+    """Return a page of tables without a script. Each table has a title."""
+    parts = [{**texts_of(each), "title": each.title, "notes": each.notes} for each in tables]
+    template = environment().get_template("tables.html")
+    return template.render(title=title, parts=parts, styles=styles(), middlemark=__version__) + "\n"
+
+
+def environment() -> "Environment":
+    """Return the templates. They escape all texts."""
     from jinja2 import Environment, FileSystemLoader, select_autoescape
 
-    environment = Environment(
+    made = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["unbroken"] = unbroken
-    return environment.get_template("report.html").render(
-        document=data,
-        failures=[cell for cell in data["cells"] if cell.get("failed")],
-        data=data_block(data),
-        script=script(),
-        styles=(_HERE / "report.css").read_text(encoding="utf-8"),
-    )
+    made.filters["unbroken"] = unbroken
+    return made
+
+
+def styles() -> str:
+    """Return the style sheet of all pages."""
+    return "".join((_HERE / "styles" / f"{name}.css").read_text(encoding="utf-8") for name in STYLES)
 
 
 def unbroken(text: str) -> str:

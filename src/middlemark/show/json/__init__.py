@@ -43,7 +43,7 @@ OUTPUTS: Mapping[str, type[msgspec.Struct]] = {
     "list-runs": RunsOutput,
     "about": AboutOutput,
 }
-"""By the name of its schema."""
+"""Name of the schema → output."""
 
 
 def render(document: Document, _view: View) -> str:
@@ -52,5 +52,5 @@ def render(document: Document, _view: View) -> str:
 
 
 def expectations_document(document: Document) -> Any:
-    """Return the expectations with their verdicts, those that do not hold first."""
+    """Return the expectations with their verdicts. Expectations that do not hold come first."""
     return builtins(expectations_output(document.expectations))

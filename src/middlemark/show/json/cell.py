@@ -22,7 +22,7 @@ from middlemark.stats.result import CellResult
 
 _NAMED = ("adapter", "pattern", "size", "transport")
 FURTHER = tuple(each for name, each in FACTORS.items() if not each.later and name not in _NAMED)
-"""The factors after these four; ``LATER``: the factors after the settings."""
+"""The factors that come after the first four keys of a cell. ``LATER``: the factors that come after the settings."""
 LATER = tuple(each for each in FACTORS.values() if each.later)
 _LEVELS = get_type_hints(Cell)
 
@@ -44,14 +44,14 @@ class MetricOutput(Output, frozen=True, kw_only=True):
 
 
 class LinkText(Output, frozen=True, kw_only=True):
-    """How the link was written."""
+    """An emulated link as requested."""
 
     text: str
-    """As ``--link`` takes it."""
+    """The link as typed after ``--link``."""
 
 
 class LinkKind(Output, frozen=True, kw_only=True):
-    """How the link was made."""
+    """An emulated link as it was made."""
 
     how: str | None
     """How the link was emulated."""
@@ -80,7 +80,7 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     name: str
     """The suite, and its sweep if it has a name."""
     label: str | UnsetType = UNSET
-    """Distinguishes cells that have the same levels; absent if not needed."""
+    """A label that distinguishes cells with the same levels. Absent if all levels differ."""
     adapter: str
     version: str | None
     pattern: Pattern | None
@@ -99,7 +99,7 @@ _UNITS = ("_ns", "_hz", "_per_s")
 _COUNTS = TrialCounts.__struct_fields__
 _FIRST = ("trials", "failed_trials", "samples", *_COUNTS, "loss")
 _APART = {*SubjectOutput.__struct_fields__, "cell", "counts", "failures", "link_how", "series_subscribers", "proof"}
-"""Fields of a CellResult that the JSON contains elsewhere, or not at all."""
+"""Fields of a CellResult that the JSON has at another place or leaves out."""
 
 
 class Derived(Output, frozen=True, kw_only=True):

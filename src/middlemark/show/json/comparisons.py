@@ -3,11 +3,12 @@
 from collections.abc import Collection, Sequence
 
 from middlemark.document.document import Document
+from middlemark.model.asked import SelfTestCell
 from middlemark.show.json.output import Number, Output, filled, printed
 from middlemark.show.json.run import RunOutput, run_output
 from middlemark.stats.comparisons import Comparison, TimesRawTransport, times_raw_transports
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.selftest import ALLOWED, Power, SelfTest, SelfTestCell
+from middlemark.stats.selftest import ALLOWED, Power, SelfTest
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.names import distinguishing_factors, what
 
@@ -18,7 +19,7 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     """B compared with A by one metric. Shifts are fractions: 0.1 is 10 % more than A."""
 
     what: str
-    """Subject and levels that both have in common."""
+    """Subject and levels that A and B have in common."""
     a: str
     b: str
     metric: str
@@ -37,7 +38,7 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     from the race by its rule, and A was not; or ``A eliminated``."""
     trials_needed: int | None
     marks: tuple[str, ...]
-    """Why the two may not be comparable."""
+    """Why A and B may not be comparable."""
     a_raw_transport: TimesRawTransport | None
     """The raw transport of A's carrier, and A's figure divided by its figure; null: there is none."""
     b_raw_transport: TimesRawTransport | None
@@ -84,7 +85,7 @@ def _comparison(each: Comparison, factors: Collection[str]) -> ComparisonOutput:
 
 
 class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}):
-    """How often a setting was called different from itself."""
+    """How often a setting was judged faster or slower than itself."""
 
     wrong: int
     """False verdicts if each comparison is judged alone."""
@@ -96,7 +97,7 @@ class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}
     at_most: float | None
     """The upper 95 % limit of the rate."""
     worth: int | None
-    """The number of independent comparisons that would scatter as these do."""
+    """The number of independent comparisons whose count of false verdicts would scatter as much."""
     chance: float
     """The probability of this number of false verdicts or more, at the highest allowed rate."""
     holds: bool
@@ -119,7 +120,7 @@ class SameOutput(Output, frozen=True, kw_only=True):
 
 
 class PlantedOutput(Output, frozen=True, kw_only=True):
-    """A setting compared with itself and a delay, by p50."""
+    """A setting compared with itself plus a planted delay, by p50."""
 
     label: str
     part: float
@@ -165,7 +166,7 @@ class SelfTestOutput(Output, frozen=True, kw_only=True):
 
 
 def render_selftest(test: SelfTest, document: Document) -> str:
-    """Return one object; fractions are of 1 (0.1 is 10 %), times in ns, and a figure that was not measured is null."""
+    """Return one object. A fraction of 0.1 is 10 %, times are in ns, and a figure that was not measured is null."""
     together = {"together": test.false_together, "comparisons": test.compared}
     output = SelfTestOutput(
         run=run_output(document),

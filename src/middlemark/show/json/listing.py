@@ -27,14 +27,14 @@ class AdapterRow(Output, frozen=True, kw_only=True):
     """An adapter as a row of CSV and Markdown."""
 
     name: str
-    version: str
-    title: str
-    is_raw_transport: bool | None
-    """Null: the adapter cannot be measured here."""
-    transports: tuple[str, ...]
-    licence: str
-    worker: str
-    absent: str
+    version: str = ""
+    title: str = ""
+    is_raw_transport: bool | None = None
+    """None: the adapter cannot be measured here."""
+    transports: tuple[str, ...] = ()
+    licence: str = ""
+    worker: str = ""
+    absent: str = ""
     """Why the adapter cannot be measured here; empty: it can."""
 
 
@@ -49,24 +49,10 @@ def adapter_rows(output: AdaptersOutput) -> list[AdapterRow]:
             transports=tuple(transport.name for transport in each.description.transports),
             licence=each.description.licence,
             worker=each.worker,
-            absent="",
         )
         for each in output.adapters
     ]
-    absent = [
-        AdapterRow(
-            name=each.adapter,
-            version="",
-            title="",
-            is_raw_transport=None,
-            transports=(),
-            licence="",
-            worker="",
-            absent=each.why,
-        )
-        for each in (*output.not_built, *output.broken)
-    ]
-    return [*rows, *absent]
+    return [*rows, *(AdapterRow(name=each.adapter, absent=each.why) for each in (*output.not_built, *output.broken))]
 
 
 class FrameworkRow(Output, frozen=True, kw_only=True):

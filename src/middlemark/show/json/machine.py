@@ -185,6 +185,16 @@ class LiftOutput(Output, frozen=True, kw_only=True):
     """Null: it is a setting of the middleware."""
 
 
+class TriedRow(Output, frozen=True, kw_only=True):
+    """A row before and after a limit was lifted, as a row of CSV and Markdown."""
+
+    check: str
+    setting: str
+    before: str
+    after: str
+    verdict: str
+
+
 class TriedLimitOutput(Output, frozen=True, kw_only=True):
     """A limit that was lifted for some trials: the rows before and after."""
 
