@@ -148,7 +148,7 @@ def test_the_screen_names_the_edges() -> None:
     assert "lyra shm holds every deadline; image → detector fails first over vega udp and lyra udp; " in text
     assert "no result over deneb udp." in text
     [table] = graphs(document_of(race(FIELD)))
-    assert "holds over lyra shm, not over lyra udp and vega udp (image → detector fails first)" in table["conclusion"]
+    assert "holds over lyra shm, not over vega udp and lyra udp (image → detector fails first)" in table["conclusion"]
     assert "eliminated: 1 misses the deadline (vega udp); 1 significantly slower; 1 failed (deneb udp)" in text
     assert max(map(len, lines)) <= 100
 
