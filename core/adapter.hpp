@@ -219,6 +219,20 @@ concept ReportsProtection = requires(const A& adapter) {
   { adapter.protected_by() } -> std::convertible_to<std::string>;
 };
 
+/// The shared-memory segment through which a process sends its messages.
+struct SharedSegment {
+  std::uint64_t bytes = 0;  ///< 0: unknown, or messages do not go through a segment of limited size
+  std::string setting;      ///< the middleware's setting that makes it larger
+};
+
+/// Optional for adapters whose middleware sends a message that does not fit into its shared-memory segment in another
+/// way, or more slowly: returns the segment. The launcher warns about rows with larger messages. Called once, after
+/// matching.
+template <class A>
+concept HasSharedSegment = requires(const A& adapter) {
+  { adapter.shared_segment() } -> std::same_as<SharedSegment>;
+};
+
 /// Optional for adapters: returns the middleware's messages about rejected peers or other faults; empty if there were
 /// none. Called once if peers were not found in time. The text becomes part of the trial's error.
 template <class A>

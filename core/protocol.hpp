@@ -449,12 +449,16 @@ struct ReadyEvent {
   InForce placement{};
   std::vector<std::string> notes{};
   std::string protected_by{};
+  std::uint64_t segment_bytes = 0;
+  std::string segment_setting{};
 };
 template <> inline constexpr auto fields_of<ReadyEvent> = std::tuple{
     Field{"discovery_ns", &ReadyEvent::discovery_ns, Presence::required},
     Field{"opening_ns", &ReadyEvent::opening_ns, Presence::optional},
     Field{"placement", &ReadyEvent::placement, Presence::required}, Field{"notes", &ReadyEvent::notes, Presence::required},
-    Field{"protected_by", &ReadyEvent::protected_by, Presence::optional}};
+    Field{"protected_by", &ReadyEvent::protected_by, Presence::optional},
+    Field{"segment_bytes", &ReadyEvent::segment_bytes, Presence::optional},
+    Field{"segment_setting", &ReadyEvent::segment_setting, Presence::optional}};
 
 /// Numbers of measured messages of one role so far. null: a role of this kind does not have this counter.
 struct Counts {

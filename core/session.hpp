@@ -77,6 +77,8 @@ class Session {
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
+  /// The shared-memory segment through which this process sends; 0 bytes: unknown, or no limit.
+  [[nodiscard]] virtual SharedSegment shared_segment() const = 0;
   /// The middleware's messages about rejected peers or other faults; empty if there are none.
   [[nodiscard]] virtual std::string refusals() const = 0;
   /// The security algorithms in force; empty without security. Throws AdapterError if the adapter reports none.
@@ -123,6 +125,10 @@ class AdapterSession final : public Session {
 
   std::vector<std::string> notes() const override {
     if constexpr (HasNotes<A>) return adapter_.notes();
+    return {};
+  }
+  SharedSegment shared_segment() const override {
+    if constexpr (HasSharedSegment<A>) return adapter_.shared_segment();
     return {};
   }
   std::string refusals() const override {

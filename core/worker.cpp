@@ -149,6 +149,9 @@ class ControlledWorker {
     ready.placement = placed(placement);
     ready.notes = session_->notes();
     ready.protected_by = session_->protected_by();
+    const SharedSegment segment = session_->shared_segment();
+    ready.segment_bytes = segment.bytes;
+    ready.segment_setting = segment.setting;
     send(ready);
     return 0;
   }

@@ -112,6 +112,7 @@ class FastDds {
 
   [[nodiscard]] std::string protected_by() const { return dds_security::words(options_.settings, key_agreement); }
   [[nodiscard]] std::string refusals() const { return LoggedErrors::text(); }
+  [[nodiscard]] SharedSegment shared_segment() const { return options_.shared_segment(); }
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes(); }
 
  private:

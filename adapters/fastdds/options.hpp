@@ -155,6 +155,17 @@ struct Options : Native {
   [[nodiscard]] bool flow_controlled() const { return flow_bytes_per_period || flow_period_ms || flow_scheduler; }
   [[nodiscard]] std::uint64_t writer_messages() const { return settings.depth.value_or(writer_samples); }
 
+  /// Returns the segment of the SHM transport if messages go through it. Under the default configuration that is so for
+  /// types that are not plain, and with security: others use data-sharing. A user's profile may change the segment.
+  [[nodiscard]] SharedSegment shared_segment() const {
+    const bool plain = std::ranges::none_of(
+        settings.endpoints, [](const Topic& each) { return each.type != MessageType::octets || each.varies; });
+    const bool by_default = is_default && config.empty() && !settings.one_process && (secure || !plain);
+    if (!over("shm") && !by_default) return {};
+    return {segment, over("shm") ? "native.fastdds.shm_segment_size"
+                                 : "segment_size of the SHM transport in a profile, with native.fastdds.config"};
+  }
+
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all;
     if (!config.empty()) {

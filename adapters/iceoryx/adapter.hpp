@@ -50,7 +50,9 @@ class Iceoryx {
                             .loan = {true},
                             .hands_over = {true},
                             .max_bytes = iceoryx::own_pools().back().chunk_bytes,
-                            .max_bytes_advice = "RouDi's own pools have no larger chunks; choose the transport shm",
+                            .max_bytes_advice =
+                                "RouDi's own pools have no larger chunks; choose the transport shm (your own "
+                                "RouDi needs a larger [[segment.mempool]])",
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
                             .companions = true,
                             .varying_sizes = true,

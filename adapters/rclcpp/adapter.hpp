@@ -92,6 +92,7 @@ class RosClientLibrary {
   }
 #endif
 
+  [[nodiscard]] SharedSegment shared_segment() const { return ros2::shared_segment(loaded(), settings_); }
   [[nodiscard]] std::vector<std::string> notes() const { return ros2::notes(loaded(), words(), settings_); }
   [[nodiscard]] std::string protected_by() const { return ros2::protected_by(words()); }
 

@@ -100,7 +100,6 @@ inline constexpr const char* no_segment = "/";
 /// Returns the notes of a result. `rmw`: the name of the loaded RMW; `words`: its name and versions.
 [[nodiscard]] inline std::vector<std::string> notes(const std::string& rmw, const std::string& words,
                                                     const Settings& settings) {
-  constexpr std::uint64_t segment = 512 * 1024;  // Fast DDS's default
   std::vector<std::string> all = {"the RMW is " + words};
   if (settings.calls_service()) {
     all.emplace_back("services keep ROS 2's own quality of service: reliable, depth 10");
@@ -118,14 +117,19 @@ inline constexpr const char* no_segment = "/";
     all.emplace_back(
         "Fast DDS keeps 5,000 messages of a keep-all history: if it stays full for 100 ms, publish() is refused");
   }
-  if (settings.message_bytes >= segment && std::getenv("FASTRTPS_DEFAULT_PROFILES_FILE") == nullptr &&
-      std::getenv("FASTDDS_DEFAULT_PROFILES_FILE") == nullptr) {
-    all.emplace_back(
-        "a message does not fit into Fast DDS's default shared-memory segment (512 KiB), so it is sent again later: "
-        "set a "
-        "larger segment_size in the XML profile that FASTRTPS_DEFAULT_PROFILES_FILE names");
-  }
   return all;
+}
+
+/// Returns the default segment of Fast DDS, unless the user's profile may have another. Messages of best effort are not
+/// sent again, so they have no larger latency.
+[[nodiscard]] inline SharedSegment shared_segment(const std::string& rmw, const Settings& settings) {
+  constexpr std::uint64_t segment = 512 * 1024;  // Fast DDS's default
+  if (!over_fastdds(rmw) || settings.transport == intraprocess_name || settings.reliability != Reliability::reliable ||
+      std::getenv("FASTRTPS_DEFAULT_PROFILES_FILE") != nullptr ||
+      std::getenv("FASTDDS_DEFAULT_PROFILES_FILE") != nullptr) {
+    return {};
+  }
+  return {segment, "segment_size in the XML profile that FASTRTPS_DEFAULT_PROFILES_FILE names"};
 }
 
 }  // namespace middlemark::ros2

@@ -55,6 +55,7 @@ MIDDLEMARK_MEMBER(notes)
 MIDDLEMARK_MEMBER(note)
 MIDDLEMARK_MEMBER(Notes)
 MIDDLEMARK_MEMBER(refusals)
+MIDDLEMARK_MEMBER(shared_segment)
 MIDDLEMARK_MEMBER(protected_by)
 MIDDLEMARK_MEMBER(protectedBy)
 MIDDLEMARK_MEMBER(check)
@@ -201,6 +202,8 @@ consteval bool check() {
   static_assert(!has_notes<A> || HasNotes<A>, "notes() must be const and return std::vector<std::string>");
   static_assert(!has_note<A> && !has_Notes<A>, "misspelt: the optional hook is called notes()");
   static_assert(!has_refusals<A> || ReportsRefusals<A>, "refusals() must be const and return std::string");
+  static_assert(!has_shared_segment<A> || HasSharedSegment<A>,
+                "shared_segment() must be const and return SharedSegment");
   static_assert(!has_protected_by<A> || ReportsProtection<A>, "protected_by() must be const and return std::string");
   static_assert(!has_protectedBy<A>, "misspelt: the optional hook is called protected_by()");
   static_assert(!has_check<A> || HasCheck<A>, "check() must be: static void check(const middlemark::Settings&)");

@@ -308,6 +308,11 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
     return {};
   }
 
+  [[nodiscard]] SharedSegment shared_segment() const {
+    if constexpr (HasSharedSegment<A>) return inner_.shared_segment();
+    return {};
+  }
+
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all;
     if constexpr (HasNotes<A>) all = inner_.notes();

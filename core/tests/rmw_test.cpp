@@ -137,22 +137,23 @@ TEST(Rmw, an_rmw_over_dds_has_all_security_levels_and_others_none_with_a_reason)
   }
 }
 
-TEST(Rmw, a_message_larger_than_fast_dds_s_segment_has_a_note_with_a_remedy) {
+TEST(Rmw, fast_dds_has_its_default_segment_unless_a_profile_may_change_it) {
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
   unsetenv("FASTDDS_DEFAULT_PROFILES_FILE");
-  EXPECT_TRUE(some_says(notes_of("rmw_fastrtps_cpp", 1 << 20), "segment_size"));
-  EXPECT_FALSE(some_says(notes_of("rmw_fastrtps_cpp", 64 << 10), "segment_size"));
-  EXPECT_FALSE(some_says(notes_of("rmw_cyclonedds_cpp", 1 << 20), "segment_size"));
-  EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", "", over(intraprocess_name, 1 << 20)), "segment_size"));
+  const Settings settings = over("rmw_fastrtps_cpp", 1 << 20);
+  EXPECT_EQ(shared_segment("rmw_fastrtps_cpp", settings).bytes, 512 << 10);
+  EXPECT_NE(shared_segment("rmw_fastrtps_cpp", settings).setting.find("segment_size"), std::string::npos);
+  EXPECT_EQ(shared_segment("rmw_cyclonedds_cpp", settings).bytes, 0);
+  EXPECT_EQ(shared_segment("rmw_fastrtps_cpp", over(intraprocess_name, 1 << 20)).bytes, 0);
   setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "larger.xml", 1);
-  EXPECT_FALSE(some_says(notes_of("rmw_fastrtps_cpp", 1 << 20), "segment_size"));
+  EXPECT_EQ(shared_segment("rmw_fastrtps_cpp", settings).bytes, 0);
   unsetenv("FASTRTPS_DEFAULT_PROFILES_FILE");
 }
 
-TEST(Rmw, a_best_effort_message_has_no_note_about_the_segment_size) {
+TEST(Rmw, best_effort_messages_are_not_sent_again_so_the_segment_is_no_limit) {
   Settings lossy = over("rmw_fastrtps_cpp", 1 << 20);
   lossy.reliability = Reliability::best_effort;
-  EXPECT_FALSE(some_says(notes("rmw_fastrtps_cpp", "", lossy), "segment_size"));
+  EXPECT_EQ(shared_segment("rmw_fastrtps_cpp", lossy).bytes, 0);
 }
 
 TEST(Rmw, a_full_history_of_fast_dds_is_a_timeout_and_no_failure) {

@@ -25,14 +25,16 @@ LARGE_NS = 8.4e6
 """Time in ns of 1 MiB at 1 Gbit/s, without the frames' headers."""
 
 
-def is_large(p50_ns: float | None, uncertainty_ns: float) -> bool:
-    """Return true if this may be the median time of 1 MiB between the hosts.
+def assert_large(p50_ns: float | None, uncertainty_ns: float, absent: str | None) -> None:
+    """Check that this may be the median time of 1 MiB between the hosts.
 
     The median is absent if the uncertainty of the clocks is more than a tenth of it, as on a crowded machine.
+    ``absent`` is the reason that the output names.
     """
     if p50_ns is None:
-        return TIMES_UNCERTAINTY * uncertainty_ns > LARGE_NS
-    return LARGE_NS < p50_ns + uncertainty_ns < ON_ANOTHER_CLOCK_NS
+        assert TIMES_UNCERTAINTY * uncertainty_ns > LARGE_NS, absent or "no reason is named"
+    else:
+        assert LARGE_NS < p50_ns + uncertainty_ns < ON_ANOTHER_CLOCK_NS
 
 
 BRIEF = ("--size", "1k", "--samples", "200", "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline")
@@ -116,7 +118,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
         assert cell["lost"] == 0
         assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
     # The latency of 16 bytes is below the clocks' uncertainty.
-    assert is_large(large["one_way_ns"]["p50"], large["clock_uncertainty_ns"])
+    assert_large(large["one_way_ns"]["p50"], large["clock_uncertainty_ns"], large["one_way_absent"])
     if large["one_way_absent"] is None:
         assert large["one_way_from_sent_ns"]["p50"] <= large["one_way_ns"]["p50"]
     assert small["one_way_ns"]["min"] is None
@@ -163,20 +165,23 @@ def test_each_host_is_measured_separately_and_the_hosts_are_compared(hosts: TwoH
 def test_a_robots_nodes_are_on_one_host_and_its_operators_on_the_other(hosts: TwoHosts) -> None:
     ended = hosts.start(
         "run", hosts.bench.suite(robot("1m", 20)), "--adapter", "cyclonedds", "--transport", "udp", "--trials", "1",
-        "--warmup", "50ms", "--quiet", "--format", "json", "--no-baseline",
+        "--warmup", "50ms", "--duration", "4s", "--quiet", "--format", "json", "--no-baseline",
     ).ended(120)  # fmt: skip
+    # A median needs 20 messages. On a crowded machine the lidar falls behind and sends fewer than the 80 that are due.
     assert ended.code == 0, ended.err
     for cell in ended.document["cells"]:
         assert cell["failed"] is None, cell["failed"]
         assert cell["across"] == "base-robot"
         assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
         edges = {(each["name"], each["to"]): each for each in cell["workload"]["topics"]}
-        assert is_large(edges["scan", "planner"]["one_way_ns"]["p50"], cell["clock_uncertainty_ns"])
+        scan, recorded = edges["scan", "planner"], edges["scan", "recorder"]
+        assert_large(scan["one_way_ns"]["p50"], cell["clock_uncertainty_ns"], scan["one_way_absent"])
         # Processes of one host hear each other's multicast.
-        assert edges["scan", "recorder"]["one_way_ns"]["p50"] < ON_ANOTHER_CLOCK_NS
+        assert recorded["one_way_absent"] is None
+        assert recorded["one_way_ns"]["p50"] < ON_ANOTHER_CLOCK_NS
         assert edges["velocity", "wheels"]["received"] > 0
         [chain] = cell["workload"]["chains"]
-        assert is_large(chain["end_to_end_ns"]["p50"], cell["clock_uncertainty_ns"])
+        assert_large(chain["end_to_end_ns"]["p50"], cell["clock_uncertainty_ns"], chain["end_to_end_absent"])
 
 
 THREE = (

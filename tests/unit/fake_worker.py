@@ -185,6 +185,8 @@ class Fake:
             discovery_ns=1,
             notes=[],
             protected_by=self.protected_by(),
+            segment_bytes=int(self.native.get("segment", "0")),
+            segment_setting="segment_size",
             placement={"cpus": [0], "policy": "other", "priority": 0, "mlocked": False},
         )
         while (command := hear())["command"] != "quit":

@@ -34,7 +34,7 @@ from middlemark.stats.cells import results_of
 from middlemark.stats.one_way import OneWay
 from middlemark.stats.rates import rates
 from middlemark.stats.trials import TrialSummary, trial_summary
-from middlemark.stats.workload import EdgeTrial, GraphTrial
+from middlemark.stats.workload import ChainTrial, EdgeTrial, GraphTrial
 from middlemark.verdicts.rows import MeasuredRun
 
 MACHINE = Machine(
@@ -235,7 +235,7 @@ def _graph(graph: Workload, outcome: TrialOutcome, share: float) -> TrialSummary
         samples=found.samples,
         rates=rates(outcome),
         one_way=found,
-        graph=GraphTrial(edges=tuple(edges), chains=tuple(map(_times, [3e6 * share] * len(graph.chains)))),
+        graph=GraphTrial(edges=tuple(edges), chains=(ChainTrial(_times(3e6 * share)),) * len(graph.chains)),
     )
 
 

@@ -179,6 +179,8 @@ def test_figures_below_ten_times_the_uncertainty_are_left_out(stored: Stored) ->
     assert certain.all_absent == (
         "the clocks of the hosts agree to within ± 60.0 µs: figures below 10 times this uncertainty are left out"
     )
+    assert certain.absent_of == {0: certain.all_absent}
     exact = msgspec.structs.replace(clocks, uncertainty_ns=1_000.0)
     assert certain_times(found, exact).all == found.all
     assert certain_times(found, exact).all_absent is None
+    assert certain_times(found, exact).absent_of == {}

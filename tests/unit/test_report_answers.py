@@ -172,7 +172,7 @@ def test_warnings_about_the_named_rows_are_listed() -> None:
         (
             {LYRA: [CRASHED] * 2},
             {},
-            "Nothing was measured: none of 1 configurations has a result; the first, lyra udp · 64 B: "
+            "Nothing was measured: none of 1 configuration has a result; the first, lyra udp · 64 B: "
             "the pong was killed by SIGSEGV.",
         ),
         ({LYRA: spread(2e4)}, {"error": "No space left"}, "The run ended early after 10 of 10 trials: No space left."),

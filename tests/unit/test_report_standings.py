@@ -108,7 +108,7 @@ def test_an_undecided_standing_has_a_command_that_decides_it() -> None:
     command = ("/x/middlemark", "run", "first-look", "--trials", "3")
     standing = first(document_of(run_of(figures | elsewhere, command=command)))
     assert (standing.verdict, standing.sure) == ("undecided", False)
-    assert standing.why.startswith("Slower: 1 of 2; undecided against vega udp: about ")
+    assert standing.why.startswith("1 of 2 is slower; undecided against vega udp: about ")
     assert standing.command is not None
     words = shlex.split(standing.command)
     assert words[:3] == ["middlemark", "run", "first-look"]

@@ -76,6 +76,15 @@ def test_one_way_times_are_summarised_per_subscriber_and_together() -> None:
     assert {index: each.p50 for index, each in took.by_subscriber.items()} == {0: 10_000.0, 1: 50_000.0}
 
 
+def test_a_missing_median_has_the_number_of_messages_as_its_reason() -> None:
+    took = one_way([sending([0] * 39), arrival([10_000] * 19), arrival([10_000] * 20, index=1)])
+    assert took.by_subscriber[0].p50 is None
+    assert took.absent_of == {0: "19 messages arrived, and a median needs 20"}
+    assert took.by_subscriber[1].p50 == 10_000.0
+    assert took.all_absent is None, "both subscribers together received enough"
+    assert one_way([sending([0]), arrival([1])]).all_absent == "1 message arrived, and a median needs 20"
+
+
 def test_a_histogram_is_part_of_the_latency_and_excludes_from_sent() -> None:
     values = np.full(500, 100), np.full(1_500, 200)
     took = one_way([sending(np.zeros(2_000)), arrival(values[0], histogram=buckets(values[1]))])

@@ -4,7 +4,7 @@ import pytest
 from stats_cases import DESCRIPTIONS, cell, outcome, plan
 
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import Failure, Placed, RunWarning, TrialCounts, TrialOutcome
+from middlemark.model.outcome import Failure, Placed, RunWarning, SharedSegment, TrialCounts, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.times import Summary
 from middlemark.stats.warnings.cells import cell_warnings, faster_than_raw_transport, merged
@@ -43,6 +43,24 @@ def test_a_contradicted_transport_is_named_with_the_actual_one() -> None:
     assert noted["transport-contradicted"].text.endswith(
         "the actual transport is tcp; its adapter reports: the segment is too small"
     )
+
+
+@pytest.mark.parametrize(
+    ("actual", "effect"),
+    [
+        ("udp", "the actual transport is udp"),
+        ("shared-memory", "its parts wait for room in the segment, or are dropped and sent again"),
+    ],
+)
+def test_a_message_larger_than_the_segment_is_named_with_the_setting(actual: str, effect: str) -> None:
+    segment = SharedSegment(512 << 10, "segment_size in the profile")
+    limits = Limits(samples=1000)
+    warning = _of_trial(cell(size=1 << 20), limits, actual_transport=actual, segment=segment)["message-exceeds-segment"]
+    assert warning.text == f"a message of 1 MiB does not fit into the shared-memory segment of 512 KiB: {effect}"
+    assert warning.advice == "make the segment several messages large: segment_size in the profile"
+    fits = _of_trial(cell(size=(512 << 10) - 1), limits, actual_transport=actual, segment=segment)
+    unknown = _of_trial(cell(size=1 << 20), limits, actual_transport=actual)
+    assert not {"message-exceeds-segment"} & {*fits, *unknown}
 
 
 def test_without_evidence_no_transport_is_contradicted() -> None:

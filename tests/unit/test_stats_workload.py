@@ -13,7 +13,7 @@ from middlemark.model.workload import Process, Topic, Workload
 from middlemark.stats.cells import over_trials as medians
 from middlemark.stats.result import CellResources, HistoryResult, WorkerResources, WorkloadResult
 from middlemark.stats.samples import Kept
-from middlemark.stats.workload import graph_trial, over_trials
+from middlemark.stats.workload import EdgeLatency, graph_trial, over_trials
 
 IMAGE = Topic(name="image", source="camera", to=("detector", "recorder"), size=1000, rate_hz=100.0, deadline_s=0.01)
 FOUND = Topic(name="found", source="detector", to=("planner",), size=64, after="image", work_s=0.001)
@@ -88,7 +88,9 @@ def result(late: int = 0, lost: int = 0, unsent: int = 0, of: int = 1000, worklo
     ]
     latencies = {each: Summary(p50=ms * MS, p99=ms * MS) for each, ms in enumerate((2.0, 3.0, 1.0))}
     trial = graph_trial(carrying(workload), measured, files, latencies)
-    return over_trials(carrying(workload), [(measured, trial)], latencies.get, medians, RESOURCES, 7.0)
+    return over_trials(
+        carrying(workload), [(measured, trial)], lambda edge: EdgeLatency(latencies[edge]), medians, RESOURCES, 7.0
+    )
 
 
 def worker(who: str, cpu: float, **threads: float) -> WorkerResources:
@@ -156,7 +158,9 @@ def test_messages_beyond_the_records_can_also_be_late() -> None:
     files = [Kept("subscriber", 0, first.raw, beyond), kept(1, 0, *flat(1.0, of=3)), kept(2, 1, *flat(1.0, of=3))]
     trial = graph_trial(carrying(), measured, files, {})
     assert [each.late for each in trial.edges] == [5, 0, 0]
-    assert trial.chains == (None,), "the messages that followed the others are unknown"
+    [chain] = trial.chains
+    assert chain.end_to_end_ns is None, "the messages that followed the others are unknown"
+    assert chain.absent == "the memory of subscriber 0 was full: later messages are counted in a histogram"
 
 
 def test_a_chain_lasts_from_its_first_intended_instant_to_its_last_arrival() -> None:
@@ -167,8 +171,9 @@ def test_a_chain_lasts_from_its_first_intended_instant_to_its_last_arrival() -> 
         kept(2, 1, [2, 1], [30.0, 9.0], [2.0, 1.0]),  # the following messages came in another order
     ]
     (chain,) = graph_trial(carrying(), measured, files, {}).chains
-    assert chain is not None
-    assert (chain.min, chain.max) == (9.0 * MS, 10.0 * MS)
+    assert chain.end_to_end_ns is not None
+    assert (chain.end_to_end_ns.min, chain.end_to_end_ns.max) == (9.0 * MS, 10.0 * MS)
+    assert (chain.end_to_end_ns.p50, chain.absent) == (None, "2 messages arrived, and a median needs 20")
     (cell_chain,) = result().chains
     assert (cell_chain.source, cell_chain.to, cell_chain.topics) == ("camera", "planner", ("image", "found"))
 
@@ -197,7 +202,7 @@ def test_histories_are_summed_over_trials_with_the_median_time() -> None:
         )
         one = msgspec.structs.replace(measured, subscribers=(measured.subscribers[0], late, measured.subscribers[2]))
         trials.append((one, graph_trial(carrying(), one, files, {})))
-    found = over_trials(carrying(), trials, lambda _: None, medians, RESOURCES, 7.0)
+    found = over_trials(carrying(), trials, lambda _: EdgeLatency(), medians, RESOURCES, 7.0)
     assert [each.history for each in found.topics] == [
         None,
         HistoryResult(expected=15, received=9, last_ns=5 * MS),

@@ -361,6 +361,7 @@ def test_the_included_suites_are_listed_and_can_be_loaded() -> None:
         "gigabit",
         "idle-to-flood",
         "links",
+        "local-and-remote",
         "ros1-factors",
         "security",
         "small-robot",

@@ -1,13 +1,15 @@
 """The actual transport of a stream: batching must not hide it, and acknowledgements must not count as data."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from descriptions import description, transport
+from launching import Launching
 
 from middlemark.model.cell import Cell, carrier_due
-from middlemark.model.outcome import Evidence, Segment
+from middlemark.model.outcome import Evidence, Segment, SharedSegment
 from middlemark.trial.carrier import stream_actual_transport
 
 SHM = transport("shm", carrier="shared-memory", segments=("ring.*",))
@@ -94,6 +96,12 @@ def test_the_actual_transport_of_a_stream_is_found(
     asked = SHM if processes == 2 else UDP
     carrier = stream_actual_transport(found, asked, messages=MESSAGES, size=size, processes=processes)
     assert carrier == expected
+
+
+def test_the_segment_that_the_workers_report_is_in_the_outcome(tmp_path: Path) -> None:
+    launching = Launching(tmp_path)
+    assert launching.trial({"segment": "524288"}).segment == SharedSegment(524_288, "segment_size")
+    assert launching.trial().segment is None
 
 
 def test_any_segment_may_belong_to_a_transport_without_named_segments() -> None:

@@ -109,18 +109,25 @@ def built(**absent: str) -> Built:
 
 def test_an_adapter_that_took_no_part_is_named_with_its_reason_and_command() -> None:
     plan = Plan(cells=(LYRA,), trials=(), names=("",), notes=(Note("--size", "deneb udp: at most 64 B in a message"),))
-    here = built(zenoh=f"{LATER}; build it", moos="MOOS 10 was not found (its sources)", yarp=f"{LATER}; build it")
+    here = built(
+        zenoh=f"{LATER}; build it",
+        moos="MOOS 10 with its library (core) was not found (its sources)",
+        yarp=f"{LATER}; build it",
+        null=f"{LATER}; build it",
+    )
     found = not_tried(plan, (), here)
     assert found == (
-        NotTried("moos", "MOOS 10 was not found"),
+        NotTried("moos", "MOOS 10 with its library (core) was not found"),
         NotTried("yarp", "not built", "./middlemark build yarp"),
         NotTried("zenoh", "not built", "./middlemark build zenoh"),
         NotTried("vega", "it supports no requested configuration"),
         NotTried("deneb", "deneb udp: at most 64 B in a message"),
     )
     assert not_tried(plan, ("lyra", "zenoh"), here) == found[2:3], "the request named other adapters"
+    assert not_tried(plan, ("null",), here) == (NotTried("null", "not built", "./middlemark build null"),)
     assert not_tried_text(found[:3]) == (
-        "not tried: moos (MOOS 10 was not found); yarp, zenoh (not built: ./middlemark build yarp zenoh)"
+        "not tried: moos (MOOS 10 with its library (core) was not found); "
+        "yarp, zenoh (not built: ./middlemark build yarp zenoh)"
     )
 
 

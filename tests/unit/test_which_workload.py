@@ -14,6 +14,7 @@ from middlemark.model.outcome import Failure
 from middlemark.model.plan import Limits, Race, Wanted
 from middlemark.plan.rounds import racing
 from middlemark.problems import RequestError
+from middlemark.show.html.data import graphs
 from middlemark.show.json.which import render_json
 from middlemark.show.which import render_table
 from middlemark.stats.candidates import Attempt, attempt, holds
@@ -144,7 +145,11 @@ def test_the_screen_names_the_edges() -> None:
     assert "lyra shm ✓ 0.98 9,800 0.59 2.00 6 best" in text
     assert "vega udp ✗ 1.02 10,200 0.61 2.08 6 misses the deadline" in text
     assert "baseline shm (copying) ✓ 0.49" in text
-    assert "1 misses the deadline (vega udp: image → detector)" in text
+    assert "lyra shm holds every deadline; image → detector fails first over vega udp and lyra udp; " in text
+    assert "no result over deneb udp." in text
+    [table] = graphs(document_of(race(FIELD)))
+    assert "holds over lyra shm, not over vega udp and lyra udp (image → detector fails first)" in table["conclusion"]
+    assert "eliminated: 1 misses the deadline (vega udp); 1 significantly slower; 1 failed (deneb udp)" in text
     assert max(map(len, lines)) <= 100
 
 
@@ -172,9 +177,9 @@ def test_a_race_in_which_no_graph_holds_ends_with_none() -> None:
     assert (found.verdict, found.answer) == ("none holds", ())
     text = " ".join(render_table(found, "runs/it", 100, None).split())
     assert text.startswith(
-        "No candidate meets the requirements for robot, a process each: 2 miss the deadline "
-        "(lyra udp: image → detector,"
+        "No candidate meets the requirements for robot, a process each: 2 miss the deadline (lyra udp, vega udp)."
     )
+    assert "No candidate holds every deadline; image → detector fails first over lyra udp and vega udp." in text
 
 
 def test_an_undecided_race_repeats_only_the_undecided_candidates() -> None:

@@ -13,7 +13,7 @@ from middlemark.commands.list import command
 from middlemark.commands.run import command as run
 from middlemark.problems import RequestError
 from middlemark.workers import find
-from middlemark.workers.find import executables, find_workers, left_out
+from middlemark.workers.find import BENCH_ONLY, executables, find_workers, left_out
 
 
 @pytest.fixture
@@ -128,3 +128,9 @@ def test_named_folders_come_before_those_on_the_path(folder: Path, monkeypatch: 
     monkeypatch.setenv("MIDDLEMARK_WORKERS", str(folder / "middlemark-worker-lyra"))
     monkeypatch.setenv("PATH", str(folder / "other"))
     assert executables() == {"lyra": str(folder / "middlemark-worker-lyra")}
+
+
+def test_the_adapters_for_tests_of_the_bench_are_known_before_they_are_built() -> None:
+    adapters = Path(__file__).parents[2] / "adapters"
+    marked = {each.parent.name for each in adapters.glob("*/adapter.hpp") if ".bench_only = true" in each.read_text()}
+    assert marked == BENCH_ONLY

@@ -7,7 +7,7 @@ from middlemark.document.document import Conclusion, Document
 from middlemark.document.numbers import ratio
 from middlemark.document.statements import CARRIERS, lead, own_interval, standing_in_full, why
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_size
+from middlemark.model.units import format_count, format_size
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing
 from middlemark.verdicts.names import EXPERIMENT, joined, plain, varying, words
@@ -74,23 +74,24 @@ def states(document: Document) -> Iterator[str]:
         name = f"{run.name}: " if len(document.runs) > 1 else ""
         own = [row for row in document.rows if row.run == at]
         done, planned = len(run.outcomes), run.planned_trials
+        ended, configurations = f"{done:,} of {format_count(planned, 'trial')}", format_count(len(own), "configuration")
         if run.running:
-            yield f"{name}The run is still under way: {done:,} of {planned:,} trials have ended."
+            yield f"{name}The run is still under way: {ended} {'has' if done == 1 else 'have'} ended."
         elif run.file.error is not None:
-            yield f"{name}The run ended early after {done:,} of {planned:,} trials: {run.file.error}."
+            yield f"{name}The run ended early after {ended}: {run.file.error}."
         elif run.file.interrupted or done < planned:
             how = "was interrupted" if run.file.interrupted else "ended"
-            yield f"{name}The run {how} after {done:,} of {planned:,} trials."
+            yield f"{name}The run {how} after {ended}."
         failed = [row for row in own if row.result.failed is not None]
         if not own:
             yield f"{name}The run has no configurations: there is no result."
         elif len(failed) == len(own):
             first = failed[0].result.failed
             reasons = f"the first, {failed[0].label}: {first.text}" if first else ""
-            yield f"{name}Nothing was measured: none of {len(own):,} configurations has a result; {reasons}."
+            yield f"{name}Nothing was measured: none of {configurations} has a result; {reasons}."
         elif failed:
             have = "has" if len(failed) == 1 else "have"
-            yield f"{name}{len(failed):,} of {len(own):,} configurations {have} no result; the reasons are below."
+            yield f"{name}{len(failed):,} of {configurations} {have} no result; the reasons are below."
 
 
 def place(experiment: JudgedExperiment, factors: Collection[str], run: str, *, size: bool = True) -> str:

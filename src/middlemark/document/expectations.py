@@ -7,7 +7,7 @@ from middlemark.document.document import Expected
 from middlemark.document.numbers import measured, part, ratio
 from middlemark.model.expectation import Bound, Expectation, Shape
 from middlemark.model.parts import Subject
-from middlemark.model.units import format_confidence, format_percent, format_seconds
+from middlemark.model.units import format_confidence, format_count, format_percent, format_seconds
 from middlemark.stats.expectations import ClaimVerdict, JudgedPart
 from middlemark.stats.metrics import METRICS
 from middlemark.verdicts.expectations import LATER_THAN_ANY, JudgedExpectation, judge_expectations
@@ -103,7 +103,7 @@ class _Words:
             return texts[0], "; ".join(texts[:_MOST_SPOILED]) + more
         assert shown is not None
         where = self._where(shown)
-        basis = f"{shown.trials} trials, {format_confidence(judged.confidence or 0)} interval"
+        basis = f"{format_count(shown.trials, 'trial')}, {format_confidence(judged.confidence or 0)} interval"
         if judged.parts > 1:
             basis += f", {'the closest' if judged.verdict is ClaimVerdict.HOLDS else 'one'} of {judged.parts}"
         found, claimed = f"{where}{self._interval(shown)}", f"claimed {self._expected.claimed}"

@@ -164,16 +164,16 @@ def precision_of(run: Run, results: Sequence[CellResult]) -> str:
     part = f"± {format_percent(asked.part)}"
     if reached is None:
         return f"{part} was asked for; the run ended before this was reached"
-    number = len(asked.focus) - len(reached.unmeasured)
+    number, rounds = len(asked.focus) - len(reached.unmeasured), format_count(reached.rounds, "round")
     if number == 0:
-        return f"{part} was asked for, and no trial was measured in {reached.rounds} rounds"
+        return f"{part} was asked for, and no trial was measured in {rounds}"
     whose = "the median" if number == 1 else f"every median of {number} configurations"
     unknown = f"; {_medians(reached.unmeasured, results)}: no trial was measured" if reached.unmeasured else ""
     if reached.met:
-        return f"{whose} is known to {part} after {reached.rounds} rounds{unknown}"
+        return f"{whose} is known to {part} after {rounds}{unknown}"
     budget = format_seconds(asked.budget_s)
     what = f"{len(reached.undecided)} of {len(asked.focus)} medians are not known to {part}"
-    spent = f"the budget of {budget} was spent after {reached.rounds} rounds"
+    spent = f"the budget of {budget} was spent after {rounds}"
     whose = _medians(reached.undecided, results)
     return f"{spent}; {what}: {whose}{unknown}; give more with --budget, or quiet the machine"
 
@@ -183,9 +183,12 @@ def decided_of(run: Run) -> str:
     deciding, reached = run.file.plan.deciding, run.file.reached
     if deciding is None or reached is None:
         return ""
-    if reached.met:
-        return f" after {reached.rounds} rounds"
-    return f"; the budget of {format_seconds(deciding.budget_s)} was spent after {reached.rounds} rounds"
+    rounds = format_count(reached.rounds, "round")
+    return (
+        f" after {rounds}"
+        if reached.met
+        else f"; the budget of {format_seconds(deciding.budget_s)} was spent after {rounds}"
+    )
 
 
 def _medians(cells: Sequence[int], results: Sequence[CellResult]) -> str:

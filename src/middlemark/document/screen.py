@@ -104,7 +104,7 @@ def disturbed(rows: Sequence[Row]) -> str:
     if not marked or len(marked) < DISTURBED_PART * len(trials):
         return ""
     most = max(marked, key=disturbance)
-    of = f"{len(marked):,} of {len(trials):,} trials"
+    of = f"{len(marked):,} of {format_count(len(trials), 'trial')}"
     worst = most.marked[0].split(" (")[0]  # the warnings name the process
     return plain(f"The machine was disturbed in {of}; the worst: {worst}.")
 

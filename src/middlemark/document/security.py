@@ -87,7 +87,7 @@ def proven(rows: Sequence[Row]) -> str:
         every = f"all {held:,} protected rows" if held > 1 else "the protected row"
         return f"Proven: protection was in force in {every}."
     failed = [row.name for row in rows if row.result.proof and row.result.proof.failed]
-    text = f"Proven: protection was in force in {held:,} of {len(rows):,} protected rows"
+    text = f"Proven: protection was in force in {held:,} of {format_count(len(rows), 'protected row')}"
     return f"{text}; not in {listing(list(dict.fromkeys(failed)))}." if failed else f"{text}."
 
 

@@ -170,7 +170,9 @@ def why(experiment: JudgedExperiment) -> str:
         return f"{within}{f'; {beaten}' if beaten else ''}{doubts}."
     if not experiment.is_judgeable or (experiment.winner and experiment.winner.standing is Standing.TOO_FEW_TRIALS):
         return f"{no_verdict(experiment)}."
-    slower = f"Slower: {len(experiment.beaten)} of {len(experiment.ranked) - 1}; undecided" if experiment.beaten else ""
+    number = len(experiment.beaten)
+    are = "is" if number == 1 else "are"
+    slower = f"{number} of {len(experiment.ranked) - 1} {are} slower; undecided" if number else ""
     names = some(each.row.name for each in experiment.undecided)
     wanted = experiment.trials_needed
     trials = f": {trials_wanted(wanted)} trials would decide" if wanted else ""

@@ -8,12 +8,13 @@ from fractions import Fraction
 from middlemark.document.numbers import ABSENT, megabytes, of_deadline, processors, ratio, share, us, whole
 from middlemark.document.statements import bare_figure, eliminated_after, how_it_works, shift_in_words, some, worse
 from middlemark.document.table import Column, Line, Table, TableCell
-from middlemark.document.workloads import HOLDS
+from middlemark.document.workloads import HOLDS, every
 from middlemark.model.cell import Cell
 from middlemark.model.load import rate_in_words
 from middlemark.model.plan import Raced
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_percent, format_seconds, format_size
+from middlemark.model.units import format_count, format_percent, format_seconds, format_size
+from middlemark.stats.candidates import Elimination
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.noise import DISTURBED
@@ -37,12 +38,16 @@ _WHAT: Mapping[Raced, str] = {
 """The text after the figure of an answer, by the metric that decided the race."""
 _NAMED = 3
 """The most names in a sentence."""
-_IN_WORDS = {
+_ELIMINATED: Mapping[Elimination, tuple[str, str]] = {
     "misses the deadline": ("misses the deadline", "miss the deadline"),
+    "cannot keep the rate": ("cannot keep the rate", "cannot keep the rate"),
     "loses": ("loses messages", "lose messages"),
     "takes too much processor time": ("takes too much processor time", "take too much processor time"),
+    "failed": ("failed", "failed"),
 }
-"""Reason of an elimination → its words for one candidate and for several candidates."""
+"""The reason of an elimination as the predicate of one candidate, and of several."""
+_BY_EDGE = ("misses the deadline", "loses", "cannot keep the rate")
+"""Reasons for which an edge of a workload eliminates a candidate."""
 
 
 def answer(verdict: RaceVerdict) -> str:
@@ -122,7 +127,8 @@ def why_open(verdict: RaceVerdict) -> str:
     disturbed = any(each.code == DISTURBED for each in verdict.warnings)
     where = " on a disturbed machine" if disturbed else ""
     if not verdict.race.question:
-        return f"{verdict.rounds} rounds are too few for a verdict{where}"
+        are = "is" if verdict.rounds == 1 else "are"
+        return f"{format_count(verdict.rounds, 'round')} {are} too few for a verdict{where}"
     return f"the budget of {format_seconds(verdict.race.budget_s).removesuffix(' 00 s')} was spent{where}"
 
 
@@ -134,7 +140,7 @@ def _next(verdict: RaceVerdict) -> str:
     far = shift_in_words(judged.shift, verdict.experiment.metric) if math.isfinite(judged.shift) else ""
     if found.standing is Standing.ELIMINATED:
         return f"{found.row.name}, the next, was {eliminated_after(found)}, {far}"
-    return f"{found.row.name}, the next, takes {far} ({judged.pairs} rounds)"
+    return f"{found.row.name}, the next, takes {far} ({format_count(judged.pairs, 'round')})"
 
 
 def table_of(verdict: RaceVerdict) -> Table:
@@ -183,8 +189,8 @@ def _line(verdict: RaceVerdict, row: Row, after: Sequence[str]) -> Line:
 def standing_text(row: JudgedRow, metric: str) -> str:
     """Return a candidate's standing in words, or why it was eliminated."""
     missed = elimination(row)
-    if missed not in (None, "slower"):
-        return str(missed)
+    if missed is not None and missed != "slower":
+        return _ELIMINATED[missed][0]
     return {
         Standing.SLOWER: f"significantly {worse(metric)}",
         Standing.TOO_FEW_TRIALS: f"fewer than {FEWEST} trials",
@@ -237,8 +243,8 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
             parts.append(_shortly(verdict.warnings[0].advice or verdict.warnings[0].text))
         if parts:
             yield ": ".join(["warnings", *parts])
-    every = f"{verdict.equal_trials} without elimination"
-    yield f"{verdict.trials} trials ({every}) in {format_seconds(verdict.seconds).removesuffix(' 00 s')}: {folder}"
+    trials = f"{format_count(verdict.trials, 'trial')} ({verdict.equal_trials} without elimination)"
+    yield f"{trials} in {format_seconds(verdict.seconds).removesuffix(' 00 s')}: {folder}"
 
 
 def _shortly(advice: str) -> str:
@@ -247,26 +253,55 @@ def _shortly(advice: str) -> str:
 
 
 def reasons(verdict: RaceVerdict) -> str:
-    """Return the number of candidates eliminated for each reason, with some names unless they are slower."""
+    """Return how many were eliminated for which reason, with some names except for the slower ones.
+
+    ``5 miss the deadline (lyra shm, vega shm, mira shm, …); 1 significantly slower``
+    """
     parts = []
-    by_reason = grouped(filter(elimination, verdict.candidates), elimination)
-    for reason, members in sorted(by_reason.items(), key=lambda item: -len(item[1])):
-        names = [f"{each.row.name}: {edge}" if (edge := _failing(each)) else each.row.name for each in members]
+    eliminated = [(reason, each) for each in verdict.candidates if (reason := elimination(each)) is not None]
+    by_reason = grouped(eliminated, lambda each: each[0])
+    for reason, pairs in sorted(by_reason.items(), key=lambda item: -len(item[1])):
+        members = [each for _, each in pairs]
+        slower = f"significantly {worse(verdict.experiment.metric)}"
+        one, several = (slower, slower) if reason == "slower" else _ELIMINATED[reason]
         more = ", …" if len(members) > _NAMED else ""
-        named = "" if reason == "slower" else f" ({', '.join(names[:_NAMED])}{more})"
-        shown = f"significantly {worse(verdict.experiment.metric)}" if reason == "slower" else str(reason)
-        one, several = _IN_WORDS.get(shown, (shown, shown))
+        names = ", ".join(each.row.name for each in members[:_NAMED])
+        named = "" if reason == "slower" else f" ({names}{more})"
         parts.append(f"{len(members)} {one if len(members) == 1 else several}{named}")
     return "; ".join(parts)
 
 
-def _failing(row: JudgedRow) -> str:
-    """Return the edge for which the candidate was eliminated; empty: another reason."""
-    by_edge = elimination(row) in ("misses the deadline", "loses", "cannot keep the rate")
-    graph = row.row.result.workload
-    return graph.first_failing or "" if by_edge and graph else ""
+def deadlines(verdict: RaceVerdict) -> str:
+    """Return which candidates hold every deadline, and which edge of the others fails first; empty: no workload.
+
+    ``lyra shm and lyra udp hold every deadline; image → detector fails first over vega udp.``
+    """
+    results = {each.row.name: (each, each.row.result.workload) for each in verdict.candidates}
+    if not any(graph for _, graph in results.values()):
+        return ""
+    holding: list[str] = []
+    undecided: list[str] = []
+    without: list[str] = []
+    failing: dict[str, list[str]] = {}
+    for name, (each, graph) in results.items():
+        if graph is None:
+            without.append(name)
+        elif graph.holds is False or elimination(each) in _BY_EDGE:
+            worst = worst_edge_of(each.row)
+            failing.setdefault(graph.first_failing or (worst.label if worst else "an edge"), []).append(name)
+        else:
+            (holding if graph.holds else undecided).append(name)
+    hold = "holds" if len(holding) == 1 else "hold"
+    none_holds = f"No candidate {'is known to hold' if undecided else 'holds'} every deadline"
+    parts = [f"{every(holding)} {hold} every deadline" if holding else none_holds]
+    parts += [f"{edge} fails first over {every(names)}" for edge, names in failing.items()]
+    parts += [f"too few messages for a verdict over {every(undecided)}"] if undecided else []
+    parts += [f"no result over {every(without)}"] if without else []
+    return f"{'; '.join(parts)}."
 
 
 def race_sentences(verdicts: Sequence[RaceVerdict]) -> Iterator[str]:
     """Yield the answer of each race of a run that has several candidates."""
-    yield from (f"{answer(each)} {how_sure(each)}" for each in verdicts if len(each.candidates) > 1)
+    for each in verdicts:
+        if len(each.candidates) > 1:
+            yield " ".join(filter(None, (answer(each), how_sure(each), deadlines(each))))

@@ -1,6 +1,6 @@
 """Workloads in sentences and as tables: which middleware holds at which scale, and its cost."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from middlemark.document.numbers import ABSENT, megabytes, processors, ratio, us
 from middlemark.document.statements import some
@@ -9,7 +9,7 @@ from middlemark.model.times import Summary
 from middlemark.model.units import format_seconds
 from middlemark.stats.result import EdgeResult, HistoryResult, NodeResult, WorkloadResult
 from middlemark.stats.workload import fails_most
-from middlemark.verdicts.rows import Row
+from middlemark.verdicts.rows import Row, grouped
 from middlemark.verdicts.workloads import Cheapest, ColumnVerdict, GraphTable
 
 HOLDS = {True: "✓", False: "✗", None: "?"}
@@ -18,7 +18,7 @@ NO_VERDICT = "too few messages for a verdict"
 
 
 def conclusion(table: GraphTable) -> str:
-    """Return which middlewares hold in which column, in one sentence."""
+    """Return which middlewares hold in which column, and which edge of the others fails first, in one sentence."""
     parts = []
     for at, column in enumerate(table.columns):
         found, where = table.verdict(at), table.at(column)
@@ -26,12 +26,26 @@ def conclusion(table: GraphTable) -> str:
         if found.mark == "undecided":
             parts.append(f"{NO_VERDICT}{where}, or no deadlines")
         elif found.mark == "does not hold":
-            parts.append(f"does not hold over any of {number}{where}")
+            parts.append(f"does not hold over any of {number}{where}: {_edges_of(table, at, found.others)}")
         elif not found.others:
             parts.append(f"holds over all {number}{where}" if number > 1 else f"holds over {found.holding[0]}{where}")
         else:
-            parts.append(f"holds over {some(found.holding)}{where}, not over {some(found.others)}")
+            parts.append(f"holds over {every(found.holding)}{where}, not over {_edges_of(table, at, found.others)}")
     return f"{table.name}: {'; '.join(parts)}."
+
+
+def every(names: Sequence[str]) -> str:
+    """Return all names as a list in words: ``udp, shm and tcp``."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def _edges_of(table: GraphTable, column: int, names: Sequence[str]) -> str:
+    """Return the middlewares by the edge that fails first: ``vega udp and mira tcp (image → detector fails first)``."""
+    results = {line.name: row.result.workload for line in table.lines if (row := line.rows[column]) is not None}
+    by_edge = grouped(names, lambda name: getattr(results[name], "first_failing", None))
+    return ", ".join(
+        f"{every(members)} ({f'{edge} fails first' if edge else NO_VERDICT})" for edge, members in by_edge.items()
+    )
 
 
 def short_verdict(found: ColumnVerdict) -> str:

@@ -355,6 +355,13 @@ class ProtectionProof(msgspec.Struct, frozen=True, kw_only=True, rename="kebab")
         return tuple(name.replace("_", "-") for name in self.__struct_fields__ if getattr(self, name) is False)
 
 
+class SharedSegment(msgspec.Struct, frozen=True):
+    """A shared-memory segment through which messages were sent, and the middleware's setting that makes it larger."""
+
+    bytes: Count
+    setting: str
+
+
 class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One line of ``trials.jsonl``. None means not measured."""
 
@@ -384,6 +391,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """shared-memory, udp, tcp, unix-socket, message-queue, process-memory; None when the evidence does not say."""
     protected_by: str | None = None
     """The algorithms in force, in the middleware's words; None: the cell has no protection."""
+    segment: SharedSegment | None = None
+    """The smallest shared-memory segment through which a worker sent; None: unknown, or no limit."""
     proof: ProtectionProof | None = None
     """Made once for each cell, in its first round; None in the other rounds, and for cells without protection."""
     evidence: Evidence | None = None

@@ -405,6 +405,10 @@ class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="rea
     """The adapter's notes on how it applied the settings."""
     protected_by: str = ""
     """The algorithms in force, as the middleware names them; empty if and only if ``security`` is none."""
+    segment_bytes: Count = 0
+    """Size of the shared-memory segment through which this worker sends its messages; 0: unknown, or no limit."""
+    segment_setting: str = ""
+    """The middleware's setting that makes the segment larger."""
 
 
 class Counts(Message, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """The steps that every verb that measures shares: find workers, plan, measure, print, choose the exit code."""
 
 import os
+import re
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +20,7 @@ from middlemark.plan import make_plan
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.fail_if import FailIf
 from middlemark.suite import Suite
-from middlemark.workers.find import LATER, find_workers, left_out
+from middlemark.workers.find import BENCH_ONLY, LATER, find_workers, left_out
 from middlemark.workers.later import build_asked, left_for_later
 
 if TYPE_CHECKING:
@@ -91,8 +92,9 @@ def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried
     found = [
         NotTried(name, "not built", f"./middlemark build {name}")
         if why.startswith(LATER)
-        else NotTried(name, why.partition(" (")[0])
+        else NotTried(name, re.sub(r" \([^()]*\)$", "", why))  # the parenthesis at the end says how to install it
         for name, why in sorted(built.absent.items())
+        if name not in BENCH_ONLY or meant is not None
     ]
     notes = {note.text.partition(" ")[0]: note.text for note in plan.notes}
     for name, worker in built.workers.items():

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from middlemark.document.screen import not_tried_text
-from middlemark.document.which import answer, below, how_sure, race_sentences, table_of
+from middlemark.document.which import answer, below, deadlines, how_sure, race_sentences, table_of
 from middlemark.model.run import NotTried
 from middlemark.show import View
 from middlemark.show.terminal import command_lines, paragraph, printed, terminal
@@ -17,7 +17,7 @@ def render_table(
     verdict: RaceVerdict, folder: str, width: int, next_command: str | None, left_out: Sequence[NotTried] = ()
 ) -> str:
     """Return the answer, the table of the first candidates, doubts, and the next command."""
-    first = (answer(verdict), how_sure(verdict), not_tried_text(left_out))
+    first = (answer(verdict), how_sure(verdict), deadlines(verdict), not_tried_text(left_out))
     lines = [
         *(line for text in first for line in paragraph(text, width)),
         Text(),

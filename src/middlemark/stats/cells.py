@@ -166,8 +166,13 @@ def _result(
 
 
 def _with_workload(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult:
-    def latency(edge: int) -> Summary | None:
-        return over_trials([each.one_way.by_subscriber.get(edge) for each in trials if each.one_way])
+    found_times = [each.one_way for each in trials if each.one_way]
+
+    def latency(edge: int) -> workload.EdgeLatency:
+        return workload.EdgeLatency(
+            over_trials([each.by_subscriber.get(edge) for each in found_times]),
+            next(filter(None, (each.absent_of.get(edge) for each in found_times)), None),
+        )
 
     found = workload.over_trials(
         result.cell,

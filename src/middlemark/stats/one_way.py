@@ -11,9 +11,10 @@ import numpy as np
 
 from middlemark.model.outcome import ClockOffset
 from middlemark.model.samples import NOT_MEASURED, SATURATED, publishers_of, records_of
-from middlemark.model.times import Summary
+from middlemark.model.times import QUANTILES, Summary
+from middlemark.model.units import format_count
 from middlemark.stats.buckets import joined, summarise_both
-from middlemark.stats.quantiles import Numbers
+from middlemark.stats.quantiles import Numbers, samples_needed
 from middlemark.stats.samples import Kept, Samples
 from middlemark.stats.tally import summary_of
 
@@ -33,6 +34,8 @@ class OneWay(msgspec.Struct, frozen=True, kw_only=True):
     all_absent: str | None = None
     """Why ``all``, or some of its figures, are None."""
     by_subscriber: Mapping[int, Summary]
+    absent_of: Mapping[int, str] = {}
+    """Why a subscriber has no median, or why some of its figures were left out, by its index."""
     from_sent: Summary | None
     absent: str | None
     write: Summary | None
@@ -50,13 +53,19 @@ def one_way(kept: Sequence[Kept]) -> OneWay:
     histogram = joined(counted)
     in_histogram = sum(int(each["count"].sum()) for each in counted)
     samples = len(raw) + in_histogram
+    received = {
+        each.index: len(values) + (0 if each.histogram is None else int(each.histogram["count"].sum()))
+        for each, values in zip(subscribers, latencies, strict=True)
+    }
     sent, absent = _from_sent(subscribers, publishers)
     return OneWay(
         all=summarise_both(raw, histogram) if samples else None,
+        all_absent=too_few(samples),
         by_subscriber={
             each.index: summarise_both(values, each.histogram)
             for each, values in zip(subscribers, latencies, strict=True)
         },
+        absent_of={index: text for index, count in received.items() if (text := too_few(count))},
         from_sent=summary_of(sent) if sent is not None and len(sent) else None,
         absent=absent,
         write=_write(list(publishers.values())),
@@ -65,41 +74,53 @@ def one_way(kept: Sequence[Kept]) -> OneWay:
     )
 
 
+def too_few(messages: int) -> str | None:
+    """Return why this number of messages has no median; None: it has one."""
+    needed = samples_needed(QUANTILES["p50"])
+    if messages >= needed:
+        return None
+    return f"{format_count(messages, 'message')} arrived, and a median needs {needed}"
+
+
 def without_times(found: OneWay, absent: str) -> OneWay:
     """Return the summaries without the figures that need the clocks of both ends."""
     return msgspec.structs.replace(
-        found, all=None, all_absent=absent, by_subscriber={}, from_sent=None, absent=absent, in_histogram=0
+        found,
+        all=None,
+        all_absent=absent,
+        by_subscriber={},
+        absent_of=dict.fromkeys(found.by_subscriber, absent),
+        from_sent=None,
+        absent=absent,
+        in_histogram=0,
     )
 
 
 def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
     """Return the summaries without figures between two hosts below ten times the uncertainty of their clocks."""
     least = TIMES_UNCERTAINTY * clocks.uncertainty_ns
-    left_out = False
 
-    def certain(summary: Summary | None) -> Summary | None:
-        nonlocal left_out
-        if summary is None:
-            return None
+    def certain(summary: Summary) -> Summary:
         figures = {name: getattr(summary, name) for name in Summary.__struct_fields__ if name != "stdev"}
         small = [name for name, figure in figures.items() if figure is not None and figure < least]
-        left_out = left_out or bool(small)
         return msgspec.structs.replace(summary, **dict.fromkeys(small))
 
+    by_subscriber = {
+        index: certain(each) if index in clocks.subscribers else each for index, each in found.by_subscriber.items()
+    }
     kept = msgspec.structs.replace(
         found,
-        all=certain(found.all),
-        by_subscriber={
-            index: (certain(each) or Summary()) if index in clocks.subscribers else each
-            for index, each in found.by_subscriber.items()
-        },
-        from_sent=certain(found.from_sent),
+        all=found.all and certain(found.all),
+        by_subscriber=by_subscriber,
+        from_sent=found.from_sent and certain(found.from_sent),
     )
-    if not left_out:
-        return kept
     agreement = f"the clocks of the hosts agree to within ± {clocks.uncertainty_ns / 1e3:,.1f} µs"
     text = f"{agreement}: figures below {TIMES_UNCERTAINTY} times this uncertainty are left out"
-    return msgspec.structs.replace(kept, all_absent=text)
+    uncertain = {index: text for index, each in by_subscriber.items() if each != found.by_subscriber[index]}
+    left_out = uncertain or (kept.all, kept.from_sent) != (found.all, found.from_sent)
+    return msgspec.structs.replace(
+        kept, all_absent=text if left_out else found.all_absent, absent_of={**uncertain, **found.absent_of}
+    )
 
 
 def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> tuple[Numbers | None, str | None]:

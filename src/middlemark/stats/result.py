@@ -255,6 +255,8 @@ class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "f
     holds: bool | None
     """None: there is no deadline, or there are too few messages."""
     one_way_ns: Summary | None
+    one_way_absent: str | None = None
+    """Why the edge has no median latency, or why some of its figures were left out."""
     history: HistoryResult | None = None
     """None: the subscriber did not join late, because its topic is volatile or the transport has no history."""
 
@@ -271,6 +273,8 @@ class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "
     to: str
     topics: tuple[str, ...]
     end_to_end_ns: Summary | None
+    end_to_end_absent: str | None = None
+    """Why the chain has no median time."""
 
 
 class NodeResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from middlemark.model.plan import Limits
 from middlemark.model.samples import records_of
 from middlemark.model.times import Summary
 from middlemark.model.workload import Topic, Workload
+from middlemark.stats.one_way import too_few
 from middlemark.stats.quantiles import Numbers
 from middlemark.stats.rates import edge_hz
 from middlemark.stats.result import CellResources, ChainResult, EdgeResult, HistoryResult, NodeResult, WorkloadResult
@@ -47,11 +48,28 @@ class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
     history_ns: int | None = None
 
 
+class EdgeLatency(msgspec.Struct, frozen=True):
+    """The one-way latency of an edge over all trials.
+
+    ``absent``: why the edge has no median, or why some figures were left out.
+    """
+
+    one_way_ns: Summary | None = None
+    absent: str | None = None
+
+
+class ChainTrial(msgspec.Struct, frozen=True):
+    """The times of one chain in one trial. ``absent``: why it has no median; None: it has one."""
+
+    end_to_end_ns: Summary | None = None
+    absent: str | None = None
+
+
 class GraphTrial(msgspec.Struct, frozen=True, kw_only=True):
     """One trial. ``edges`` and ``chains`` are in the workload's order."""
 
     edges: tuple[EdgeTrial, ...]
-    chains: tuple[Summary | None, ...]
+    chains: tuple[ChainTrial, ...]
     measured_s: float = 0.0
 
     @property
@@ -141,13 +159,15 @@ def _paths(graph: Workload) -> list[Path]:
     return found
 
 
-def _chain(path: Path, arrived: Mapping[int, Kept]) -> Summary | None:
+def _chain(path: Path, arrived: Mapping[int, Kept]) -> ChainTrial:
     """Return the times from the first intended instant to the last arrival.
 
     Message n of a topic that follows another one was sent for the nth message of that topic that the node received.
     """
-    if any(arrived[index].histogram is not None for index in path):
-        return None
+    outgrown = [index for index in path if arrived[index].histogram is not None]
+    if outgrown:
+        text = f"the memory of subscriber {outgrown[0]} was full: later messages are counted in a histogram"
+        return ChainTrial(absent=text)
     last = arrived[path[-1]].raw
     places = np.arange(len(last))
     for index, before in zip(path[:0:-1], path[-2::-1], strict=True):
@@ -155,24 +175,24 @@ def _chain(path: Path, arrived: Mapping[int, Kept]) -> Summary | None:
         known = places < len(arrived[before].raw)
         last, places = last[known], places[known]
     if not len(last):
-        return None
+        return ChainTrial(absent=too_few(0))
     first = arrived[path[0]].raw[places]
     begin = first["received_ns"].astype(np.int64) - first["one_way_ns"].astype(np.int64)
     times: Numbers = np.maximum(last["received_ns"].astype(np.int64) - begin, 0).astype(np.uint64)
-    return summary_of(times)
+    return ChainTrial(summary_of(times), too_few(len(times)))
 
 
 def over_trials(
     cell: Cell,
     trials: Sequence[tuple[TrialOutcome, GraphTrial]],
-    latencies: Callable[[int], Summary | None],
+    latencies: Callable[[int], EdgeLatency],
     joined: Callable[[Sequence[Summary | None]], Summary | None],
     resources: CellResources | None,
     discovery_ns: float | None,
 ) -> WorkloadResult:
     """Return the cell's result. Counts are sums over all trials, other figures medians over them.
 
-    ``latencies`` returns the latency of an edge by its number, and ``joined`` the medians of several summaries.
+    ``latencies`` returns the latency of an edge by the edge's number, and ``joined`` the medians of several summaries.
     """
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
@@ -192,7 +212,8 @@ def over_trials(
                 source=graph.topics[ends[path[0]][0]].source,
                 to=ends[path[-1]][1],
                 topics=tuple(graph.topics[ends[index][0]].name for index in path),
-                end_to_end_ns=joined([each.chains[at] for _, each in trials]),
+                end_to_end_ns=joined([each.chains[at].end_to_end_ns for _, each in trials]),
+                end_to_end_absent=next(filter(None, (each.chains[at].absent for _, each in trials)), None),
             )
             for at, path in enumerate(_paths(graph))
         ),
@@ -205,7 +226,7 @@ def over_trials(
 
 
 def edges_over(
-    cell: Cell, trials: Sequence[GraphTrial], latencies: Callable[[int], Summary | None] = lambda _: None
+    cell: Cell, trials: Sequence[GraphTrial], latencies: Callable[[int], EdgeLatency] = lambda _: EdgeLatency()
 ) -> tuple[EdgeResult, ...]:
     """Return each edge with its counts summed over the trials. ``latencies`` returns an edge's latency by number."""
     assert cell.workload is not None
@@ -256,7 +277,7 @@ def _edge(
     node: str,
     rate_hz: float,
     trials: Sequence[EdgeTrial],
-    latency: Summary | None,
+    latency: EdgeLatency,
     measured_s: float,
 ) -> EdgeResult:
     sent, late, lost, unsent = (
@@ -280,7 +301,8 @@ def _edge(
         missed=None if topic.deadline_s is None else late,
         failed_share=share,
         holds=_holds(topic, due, share, due / rate_hz if topic.instants is None else measured_s),
-        one_way_ns=latency,
+        one_way_ns=latency.one_way_ns,
+        one_way_absent=latency.absent,
         history=_history(trials),
     )
 

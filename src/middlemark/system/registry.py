@@ -9,7 +9,7 @@ from middlemark.system.root import Root
 
 _NAMES = """
 rmem_max rmem_default wmem_max udp_mem netdev_max_backlog ipfrag_high_thresh ipfrag_time mtu multicast firewall
-conntrack tcp_rmem tcp_wmem tcp_window_scaling tcp_slow_start_after_idle
+conntrack tcp_rmem tcp_wmem tcp_autotuning tcp_window_scaling tcp_slow_start_after_idle
 
 dev_shm memory_available cgroup_memory memlock overcommit_memory swap transparent_hugepage numa numa_balancing
 

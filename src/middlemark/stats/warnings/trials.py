@@ -6,6 +6,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import Placed, RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.plan import Limits
+from middlemark.model.units import format_size
 from middlemark.stats.baselines import carrier_of, used_another_transport
 from middlemark.stats.rates import counts as counts_of
 
@@ -19,6 +20,7 @@ def trial_warnings(
     """Return the warnings about one measured trial: the launcher's, then those that follow from the outcome."""
     found = (
         _transport_contradicted(cell, outcome, descriptions),
+        _exceeds_segment(cell, outcome),
         _ended_early(cell, limits, outcome),
         not_in_force(cell, outcome.placed),
     )
@@ -39,6 +41,24 @@ def _transport_contradicted(
         f"asked for {cell.transport}{should}; the actual transport is {outcome.actual_transport}{notes}",
         "do not quote it under that transport's name: the middleware used another one, or other traffic was "
         "counted; quiet the machine, and see in the adapter's README when a transport cannot be used",
+    )
+
+
+def _exceeds_segment(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
+    """Return the warning about messages that are not smaller than the segment, which also contains their headers."""
+    largest = max((each.size for each in cell.workload.topics), default=0) if cell.workload else cell.size
+    segment = outcome.segment
+    if segment is None or largest < segment.bytes:
+        return None
+    if outcome.actual_transport in (None, "shared-memory"):
+        effect = "its parts wait for room in the segment, or are dropped and sent again"
+    else:
+        effect = f"the actual transport is {outcome.actual_transport}"
+    return RunWarning(
+        "message-exceeds-segment",
+        f"a message of {format_size(largest)} does not fit into the shared-memory segment of"
+        f" {format_size(segment.bytes)}: {effect}",
+        f"make the segment several messages large: {segment.setting}",
     )
 
 

@@ -8,13 +8,18 @@ from middlemark.system.needs import Needs, largest
 USUAL = 4 * MIB
 
 
+def least_maximum(needs: Needs) -> int:
+    """Return the size in bytes to which the buffers of these needs must be able to grow."""
+    return min(2 * largest(needs.over("tcp")), USUAL)
+
+
 def grows_to(name: str) -> Check[tuple[int, int, int]]:
     """Return the check of ``net.ipv4.<name>``, which contains the smallest, initial and largest size of a buffer."""
     setting = f"net.ipv4.{name}"
 
     def sees(sizes: tuple[int, int, int], needs: Needs) -> Seen | None:
         rows = needs.over("tcp")
-        return too_low(f"the third value of {setting}", sizes[2], min(2 * largest(rows), USUAL), rows)
+        return too_low(f"the third value of {setting}", sizes[2], least_maximum(needs), rows)
 
     def change(sizes: tuple[int, int, int], needs: Needs) -> tuple[Setting, ...]:
         return (Setting(setting, f"{sizes[0]} {sizes[1]} {max(USUAL, 2 * largest(needs.over('tcp')))}"),)
