@@ -77,6 +77,8 @@ class Session {
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
+  /// The settings in the middleware's own form; nullopt if the adapter does not report them.
+  [[nodiscard]] virtual std::optional<OwnSettings> own_settings() const = 0;
   /// The middleware's messages about rejected peers or other faults; empty if there are none.
   [[nodiscard]] virtual std::string refusals() const = 0;
   /// The security algorithms in force; empty without security. Throws AdapterError if the adapter reports none.
@@ -124,6 +126,12 @@ class AdapterSession final : public Session {
   std::vector<std::string> notes() const override {
     if constexpr (HasNotes<A>) return adapter_.notes();
     return {};
+  }
+  std::optional<OwnSettings> own_settings() const override {
+    if constexpr (ReportsSettings<A>) {
+      if (OwnSettings settings = adapter_.own_settings(); !settings.text.empty()) return settings;
+    }
+    return std::nullopt;
   }
   std::string refusals() const override {
     if constexpr (ReportsRefusals<A>) return adapter_.refusals();

@@ -149,6 +149,7 @@ class ControlledWorker {
     ready.placement = placed(placement);
     ready.notes = session_->notes();
     ready.protected_by = session_->protected_by();
+    ready.settings = session_->own_settings();
     send(ready);
     return 0;
   }

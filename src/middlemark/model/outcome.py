@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from middlemark.model.imported import Imported
 from middlemark.model.noise import Witnessed
-from middlemark.model.protocol import Clock, Count, Index, RoleKind, SecondsOrZero, Several
+from middlemark.model.protocol import Clock, Count, Index, OwnSettings, RoleKind, SecondsOrZero, Several
 from middlemark.model.workload import Workload
 
 
@@ -384,6 +384,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """shared-memory, udp, tcp, unix-socket, message-queue, process-memory; None when the evidence does not say."""
     protected_by: str | None = None
     """The algorithms in force, in the middleware's words; None: the cell has no protection."""
+    settings: OwnSettings | None = None
+    """The settings that the workers applied, in the middleware's own form; None: the adapter does not report them."""
     proof: ProtectionProof | None = None
     """Made once for each cell, in its first round; None in the other rounds, and for cells without protection."""
     evidence: Evidence | None = None

@@ -13,6 +13,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Transport, Worker
 from middlemark.model.noise import Witnessed
 from middlemark.model.outcome import Evidence, Placed, TrialOutcome, Underway
+from middlemark.model.own_settings import together
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import (
     PROTOCOL_VERSION,
@@ -220,6 +221,9 @@ class Measurement:
             handshake_ns=max(ready.opening_ns + ready.discovery_ns for ready in sending),
             notes=tuple(dict.fromkeys(note for ready in readies for note in ready.notes)),
             protected_by="; ".join(dict.fromkeys(each.protected_by for each in readies if each.protected_by)) or None,
+            settings=together(
+                [(worker.who, ready.settings) for (worker, _), ready in zip(workers, readies, strict=True)]
+            ),
             placed=tuple(
                 Placed(role=worker.who, pid=worker.pid, **msgspec.structs.asdict(ready.placement))
                 for (worker, _), ready in zip(workers, readies, strict=True)
