@@ -105,7 +105,7 @@ mod tests {
         applied.set("connect/endpoints", "[\"tcp/127.0.0.1:8\"]");
         applied.set("transport/link/tls/listen_private_key", "\"/secret/a.key\"");
         let text = applied.settings().text;
-        let lines = ["// listen and connect: your own endpoints, as tcp/…", "// transport/link/tls/listen_private_key: your file"];
-        assert_eq!(text, format!("{{\n}}\n{}\n", lines.join("\n")));
+        let endpoints = "// listen and connect: your own endpoints, as tcp/…\n";
+        assert_eq!(text, format!("{{\n}}\n{endpoints}// transport/link/tls/listen_private_key: your file\n"));
     }
 }
