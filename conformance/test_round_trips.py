@@ -1,6 +1,9 @@
 """Checks of every trial of round trips, over every transport and with every level of the factors."""
 
+from pathlib import Path
+
 import numpy as np
+from own_settings import problems
 from runner import Measured, carried_as
 from variants import DURATION_S, REPLY_TIMEOUT_S
 
@@ -25,6 +28,10 @@ def echoing(measured: Measured) -> int:
 def test_the_trial_succeeds(trial: Measured) -> None:
     failed = trial.outcome.failed
     assert failed is None, f"{failed.code}: {failed.text} {failed.advice}"
+
+
+def test_its_settings_can_be_copied_if_it_reports_them(measured: Measured, scratch: Path) -> None:
+    assert problems(measured.outcome.settings, scratch) == []
 
 
 def test_the_requested_number_is_sent_received_and_kept(measured: Measured) -> None:

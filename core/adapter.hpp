@@ -240,6 +240,15 @@ concept ReportsRefusals = requires(const A& adapter) {
   { adapter.refusals() } -> std::convertible_to<std::string>;
 };
 
+/// Optional for adapters: returns the settings of this process in the middleware's own form, for a user who wants to
+/// copy them: a configuration file, or the lines of code that set them (kit/applied.hpp). Made from the values that were
+/// passed to the middleware, never written a second time by hand. Contains no names of topics, no addresses and no paths
+/// of the trial, and no keys. Called once, after matching. An empty text counts as no report.
+template <class A>
+concept ReportsSettings = requires(const A& adapter) {
+  { adapter.own_settings() } -> std::same_as<OwnSettings>;
+};
+
 /// Optional for adapters: returns notes for the user on how the settings were applied. Called once, after matching.
 template <class A>
 concept HasNotes = requires(const A& adapter) {

@@ -72,6 +72,9 @@ template <> inline constexpr std::array<std::string_view, 7> words_of<ErrorCode>
 enum class WatchScope { processors, workers };
 template <> inline constexpr std::array<std::string_view, 2> words_of<WatchScope>{"processors", "workers"};
 
+enum class Language { c, cpp, json5, rust, toml, xml };
+template <> inline constexpr std::array<std::string_view, 6> words_of<Language>{"c", "cpp", "json5", "rust", "toml", "xml"};
+
 /// Why a role ended. `samples`, `duration`: it has sent the requested number of messages, or has sent for the requested
 /// time. `full`: the memory for samples is full. `limit`: a sender's `limit_s`, or a receiver's 10 s, have passed.
 /// `stopped`: the launcher stopped it. `silent`: no replies arrived any more, or no peer accepted messages. `complete`: a
@@ -435,6 +438,15 @@ template <> inline constexpr auto fields_of<InForce> = std::tuple{
     Field{"priority", &InForce::priority, Presence::required, {.least = 0, .most = 99}},
     Field{"mlocked", &InForce::mlocked, Presence::required}};
 
+/// Settings that a worker applied, as a configuration file of its middleware or as lines of code.
+struct OwnSettings {
+  Language language{};
+  std::string text{};
+};
+template <> inline constexpr auto fields_of<OwnSettings> = std::tuple{
+    Field{"language", &OwnSettings::language, Presence::required},
+    Field{"text", &OwnSettings::text, Presence::required, {.least_items = 1}}};
+
 /// This worker's publishers have published their histories. Sent only if a topic of the trial has a history.
 struct PublishedEvent {
   static constexpr std::string_view tag_field = "event", tag = "published";
@@ -451,6 +463,7 @@ struct ReadyEvent {
   std::string protected_by{};
   std::uint64_t segment_bytes = 0;
   std::string segment_setting{};
+  std::optional<OwnSettings> settings{};
 };
 template <> inline constexpr auto fields_of<ReadyEvent> = std::tuple{
     Field{"discovery_ns", &ReadyEvent::discovery_ns, Presence::required},
@@ -458,7 +471,8 @@ template <> inline constexpr auto fields_of<ReadyEvent> = std::tuple{
     Field{"placement", &ReadyEvent::placement, Presence::required}, Field{"notes", &ReadyEvent::notes, Presence::required},
     Field{"protected_by", &ReadyEvent::protected_by, Presence::optional},
     Field{"segment_bytes", &ReadyEvent::segment_bytes, Presence::optional},
-    Field{"segment_setting", &ReadyEvent::segment_setting, Presence::optional}};
+    Field{"segment_setting", &ReadyEvent::segment_setting, Presence::optional},
+    Field{"settings", &ReadyEvent::settings, Presence::optional}};
 
 /// Numbers of measured messages of one role so far. null: a role of this kind does not have this counter.
 struct Counts {

@@ -79,6 +79,8 @@ class Session {
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
   /// The shared-memory segment through which this process sends; 0 bytes: unknown, or no limit.
   [[nodiscard]] virtual SharedSegment shared_segment() const = 0;
+  /// The settings in the middleware's own form; nullopt if the adapter does not report them.
+  [[nodiscard]] virtual std::optional<OwnSettings> own_settings() const = 0;
   /// The middleware's messages about rejected peers or other faults; empty if there are none.
   [[nodiscard]] virtual std::string refusals() const = 0;
   /// The security algorithms in force; empty without security. Throws AdapterError if the adapter reports none.
@@ -130,6 +132,12 @@ class AdapterSession final : public Session {
   SharedSegment shared_segment() const override {
     if constexpr (HasSharedSegment<A>) return adapter_.shared_segment();
     return {};
+  }
+  std::optional<OwnSettings> own_settings() const override {
+    if constexpr (ReportsSettings<A>) {
+      if (OwnSettings settings = adapter_.own_settings(); !settings.text.empty()) return settings;
+    }
+    return std::nullopt;
   }
   std::string refusals() const override {
     if constexpr (ReportsRefusals<A>) return adapter_.refusals();

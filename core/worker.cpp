@@ -152,6 +152,7 @@ class ControlledWorker {
     const SharedSegment segment = session_->shared_segment();
     ready.segment_bytes = segment.bytes;
     ready.segment_setting = segment.setting;
+    ready.settings = session_->own_settings();
     send(ready);
     return 0;
   }

@@ -14,6 +14,7 @@
 #include <cyclonedds/messages.hpp>
 #include <cyclonedds/native.hpp>
 #include <cyclonedds/notes.hpp>
+#include <cyclonedds/own_settings.hpp>
 #include <cyclonedds/security.hpp>
 #include <cyclonedds/subscriber.hpp>
 #include <cyclonedds/version.hpp>
@@ -115,6 +116,9 @@ class CycloneDds {
 
   [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
   [[nodiscard]] std::string refusals() const { return participant_.logged(); }
+  [[nodiscard]] OwnSettings own_settings() const {
+    return cyclonedds::own_settings(domain_, settings_, native_, settings_.endpoints);
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return cyclonedds::notes(settings_, native_, domain_); }
 
  private:

@@ -58,6 +58,12 @@ class DBus {
   [[nodiscard]] dbus::Client client(const Topic& service, unsigned index) { return {trial_, service, index}; }
   [[nodiscard]] dbus::Server server(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
 
+  /// Without a bus nothing is configured.
+  [[nodiscard]] OwnSettings own_settings() const {
+    if (trial_.peer) return {};
+    return {.language = Language::xml,
+            .text = "<busconfig>\n" + dbus::limits_of(trial_.settings, trial_.options) + "</busconfig>\n"};
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes; }
 
  private:

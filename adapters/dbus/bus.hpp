@@ -37,6 +37,16 @@ inline constexpr const char* bus_variable = "MIDDLEMARK_DBUS_BUS";
   return limits;
 }
 
+/// Returns the limits of the daemon that the trial sets, as elements of its configuration.
+[[nodiscard]] inline std::string limits_of(const Settings& settings, const Options& options) {
+  if (settings.is_default_configuration()) return "";
+  std::ostringstream text;
+  text << "<limit name=\"max_incoming_bytes\">" << options.incoming << "</limit>\n"
+       << "<limit name=\"max_outgoing_bytes\">" << options.outgoing << "</limit>\n"
+       << "<limit name=\"max_message_size\">" << largest_message << "</limit>\n";
+  return text.str();
+}
+
 /// Writes the daemon's configuration and returns the command that starts the daemon with it. The daemon starts no
 /// services and reads no other file.
 [[nodiscard]] inline Companion bus(const Settings& settings) {
@@ -51,13 +61,8 @@ inline constexpr const char* bus_variable = "MIDDLEMARK_DBUS_BUS";
        << "<auth>EXTERNAL</auth>\n"
           "<policy context=\"default\"><allow send_destination=\"*\" eavesdrop=\"true\"/><allow eavesdrop=\"true\"/>"
           "<allow own=\"*\"/></policy>\n"
-       << session_limits();
-  if (!settings.is_default_configuration()) {  // a later limit replaces an earlier one
-    text << "<limit name=\"max_incoming_bytes\">" << options.incoming << "</limit>\n"
-         << "<limit name=\"max_outgoing_bytes\">" << options.outgoing << "</limit>\n"
-         << "<limit name=\"max_message_size\">" << largest_message << "</limit>\n";
-  }
-  text << "</busconfig>\n";
+       << session_limits() << limits_of(settings, options)  // a later limit replaces an earlier one
+       << "</busconfig>\n";
   kit::Rendezvous(settings).leave("bus.conf", text.str());
   return {.name = "dbus-daemon at " + address,
           .argv = {kit::find_program("dbus-daemon", "Debian, Ubuntu: apt install dbus-daemon"),

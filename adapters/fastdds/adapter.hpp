@@ -22,6 +22,7 @@
 #include "ends.hpp"
 #include "library.hpp"
 #include "options.hpp"
+#include "own_settings.hpp"
 #include "qos.hpp"
 #include "tcp.hpp"
 
@@ -113,6 +114,18 @@ class FastDds {
   [[nodiscard]] std::string protected_by() const { return dds_security::words(options_.settings, key_agreement); }
   [[nodiscard]] std::string refusals() const { return LoggedErrors::text(); }
   [[nodiscard]] SharedSegment shared_segment() const { return options_.shared_segment(); }
+  [[nodiscard]] OwnSettings own_settings() const {
+    std::vector<dds::DataWriterQos> writers;
+    std::vector<dds::DataReaderQos> readers;
+    const auto add = [](auto& all, const auto& qos) {
+      if (std::ranges::find(all, qos) == all.end()) all.push_back(qos);
+    };
+    for (const Topic& topic : options_.settings.endpoints) {
+      add(writers, writer_qos(publisher_->get_default_datawriter_qos(), options_, topic));
+      add(readers, reader_qos(subscriber_->get_default_datareader_qos(), options_, topic));
+    }
+    return fastdds::own_settings(participant_->get_qos(), writers, readers, delivers_within_process());
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes(); }
 
  private:
@@ -156,11 +169,14 @@ class FastDds {
     }
     // Ignore DEFAULT_FASTRTPS_PROFILES.xml (version 3: DEFAULT_FASTDDS_PROFILES.xml) in the working directory.
     setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
-    deliver_within_the_process(options_.over("intraprocess") || options_.is_default ||
-                               (options_.composed && !options_.secure));
+    deliver_within_the_process(delivers_within_process());
     // With security also log warnings, because Fast DDS reports the rejection of a peer as a warning.
     dds::Log::SetVerbosity(options_.secure ? dds::Log::Kind::Warning : dds::Log::Kind::Error);
     dds::Log::RegisterConsumer(std::make_unique<LoggedErrors>());
+  }
+
+  [[nodiscard]] bool delivers_within_process() const {
+    return options_.over("intraprocess") || options_.is_default || (options_.composed && !options_.secure);
   }
 
   /// Loads the profiles that the user passed as `config`. Library settings in these profiles replace ours.

@@ -47,6 +47,7 @@ class Grpc {
   [[nodiscard]] rpc::Subscriber subscriber(const Topic& topic, unsigned /*index*/) { return {trial_, topic}; }
   [[nodiscard]] rpc::Client client(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
   [[nodiscard]] rpc::Server server(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
+  [[nodiscard]] OwnSettings own_settings() const { return trial_.options.own_settings(); }
 
  private:
   const rpc::Trial trial_;

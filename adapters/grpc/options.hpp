@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include <middlemark/kit/applied.hpp>
 #include <middlemark/kit/native.hpp>
 #include <middlemark/settings.hpp>
 
@@ -57,6 +58,17 @@ struct Options : Native {
     apply([&all](const char* key, int value) { all.SetInt(key, value); });
     all.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // ignore http_proxy in the environment
     return all;
+  }
+  [[nodiscard]] OwnSettings own_settings() const {
+    kit::AppliedCode code;
+    kit::CodeBlock& channel = code.begin("channel");
+    kit::CodeBlock& server = code.begin("server");
+    apply([&](const char* key, int value) {
+      const std::string quoted = '"' + std::string(key) + '"';
+      channel.call("arguments.SetInt", quoted, value);
+      server.call("builder.AddChannelArgument", quoted, value);
+    });
+    return code.settings(Language::cpp);
   }
   void build(grpc::ServerBuilder& server) const {
     apply([&server](const char* key, int value) { server.AddChannelArgument(key, value); });

@@ -17,6 +17,7 @@
 
 #include "ends.hpp"
 #include "options.hpp"
+#include "own_settings.hpp"
 #include "runtime.hpp"
 
 namespace middlemark {
@@ -71,6 +72,7 @@ class Iceoryx {
     iox::popo::PublisherOptions options;
     options.historyCapacity = std::max<std::uint64_t>(options_.history, topic.history);
     options.subscriberTooSlowPolicy = too_slow(topic);
+    applied_.add(iceoryx::block_of(options));
     return {service(topic), options, chunk(topic), topic.subscribers,
             waits(topic) ? std::optional(settings_.write_timeout) : std::nullopt};
   }
@@ -86,6 +88,7 @@ class Iceoryx {
     options.queueCapacity = options_.queued(topic);
     options.queueFullPolicy = full(topic);
     options.historyRequest = std::min<std::uint64_t>(topic.history, options.queueCapacity);
+    applied_.add(iceoryx::block_of(options));
     return {service(topic), options, settings_.reception};
   }
 
@@ -94,6 +97,7 @@ class Iceoryx {
     options.responseQueueCapacity = options_.queued_responses();
     options.responseQueueFullPolicy = full(topic);
     options.serverTooSlowPolicy = too_slow(topic);
+    applied_.add(iceoryx::block_of(options));
     return {service(topic), options, settings_.reception, chunk(topic)};
   }
 
@@ -102,9 +106,16 @@ class Iceoryx {
     options.requestQueueCapacity = options_.queued_requests(topic);
     options.requestQueueFullPolicy = full(topic);
     options.clientTooSlowPolicy = too_slow(topic);
+    applied_.add(iceoryx::block_of(options));
     return {service(topic), options, settings_.reception, chunk(topic)};
   }
 
+  [[nodiscard]] OwnSettings own_settings() const {
+    OwnSettings settings = applied_.settings(Language::cpp);
+    settings.text.insert(0,
+                         "// RouDi's configuration\n" + kit::commented(iceoryx::roudi_configuration(options_.pools())));
+    return settings;
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
 
  private:
@@ -124,6 +135,7 @@ class Iceoryx {
   const Settings settings_;
   const iceoryx::Options options_;
   iceoryx::Runtime runtime_;
+  kit::AppliedCode applied_;
 };
 
 static_assert(fulfils_contract<Iceoryx>);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/applied.hpp>
 #include <middlemark/kit/contract.hpp>
 #include <middlemark/kit/library.hpp>
 
@@ -64,6 +65,15 @@ class Lcm {
     return {group_, options_, settings_, topic, index};
   }
 
+  [[nodiscard]] OwnSettings own_settings() const {
+    kit::AppliedCode code;
+    code.begin("publisher and subscriber").call("lcm_create", "\"udpm://GROUP:PORT" + lcm::url_options(options_) + '"');
+    for (const Topic& topic : settings_.endpoints) {
+      if (const auto messages = lcm::queue_of(options_, topic))
+        code.begin("subscriber").call("lcm_subscription_set_queue_capacity", "subscription", *messages);
+    }
+    return code.settings(Language::c);
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
 
  private:

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <middlemark/adapter.hpp>
@@ -25,10 +26,22 @@ struct Destroy {
 };
 using Handle = std::unique_ptr<lcm_t, Destroy>;
 
-[[nodiscard]] inline Handle open(const Group& group, const Options& options) {
+/// Returns the options of the URL that lcm_create() gets.
+[[nodiscard]] inline std::string url_options(const Options& options) {
   const std::string buffer =
       options.receive_buffer == 0 ? "" : "&recv_buf_size=" + std::to_string(options.receive_buffer);
-  Handle lcm(lcm_create(("udpm://" + group.text() + "?ttl=0" + buffer).c_str()));
+  return "?ttl=0" + buffer;
+}
+
+/// Returns the number of messages that the subscription of a topic may hold; nullopt: LCM's default.
+[[nodiscard]] inline std::optional<int> queue_of(const Options& options, const Topic& topic) {
+  const auto messages = options.queue_capacity(topic);
+  if (!messages) return std::nullopt;
+  return *messages * static_cast<int>(topic.publishers);
+}
+
+[[nodiscard]] inline Handle open(const Group& group, const Options& options) {
+  Handle lcm(lcm_create(("udpm://" + group.text() + url_options(options)).c_str()));
   if (lcm) return lcm;
   throw AdapterError("lcm: lcm_create() for " + group.text() + " failed; its message is on stderr",
                      group.how_to_route());
@@ -80,9 +93,7 @@ class Subscriber : kit::Pinned {
       throw AdapterError("lcm: " + topic.name + ": LCM did not receive its own test message on " + group.text(),
                          group.how_to_route() + ". Also check if a firewall drops multicast");
     }
-    if (const auto messages = options.queue_capacity(topic)) {
-      lcm_subscription_set_queue_capacity(subscription, *messages * static_cast<int>(topic.publishers));
-    }
+    if (const auto messages = queue_of(options, topic)) lcm_subscription_set_queue_capacity(subscription, *messages);
     keep_to_interface(group);
     kit::Attendance(settings, topic).attend(index);
   }

@@ -48,6 +48,11 @@ class Mqtt : kit::Pinned {
   [[nodiscard]] mqtt::Subscriber subscriber(const Topic& topic, unsigned index) { return {trial_, topic, index}; }
 
   [[nodiscard]] std::string protected_by() const { return trial_.protected_by; }
+  [[nodiscard]] OwnSettings own_settings() const {
+    OwnSettings settings = trial_.applied.settings(Language::c);
+    settings.text.insert(0, "// mosquitto.conf\n" + kit::commented(mqtt::broker_settings(trial_.options)));
+    return settings;
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes; }
 
  private:

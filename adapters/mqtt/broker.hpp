@@ -74,6 +74,21 @@ struct Trial : kit::Trial<Options> {
   std::string protected_by{};  ///< TLS algorithms of the last client that connected; empty without protection
 };
 
+/// Returns the lines of the broker's configuration that belong to no particular trial.
+[[nodiscard]] inline std::string broker_settings(const Options& options) {
+  std::ostringstream text;
+  if (options.config.empty()) text << "max_inflight_messages " << options.max_inflight << '\n';
+  if (options.messages != 0 || !options.is_default) text << "max_queued_messages " << options.messages << '\n';
+  if (!options.is_default) {
+    text << "persistence false\n"
+            "connection_messages false\n"
+            "sys_interval 0\n"
+         << "set_tcp_nodelay " << (options.nodelay ? "true" : "false") << '\n'
+         << "max_queued_bytes " << options.bytes << '\n';
+  }
+  return text.str();
+}
+
 /// Writes the broker's configuration, and returns the command that starts the broker.
 [[nodiscard]] inline Companion broker(const Settings& settings) {
   const Options options(settings);
@@ -96,15 +111,7 @@ struct Trial : kit::Trial<Options> {
   }
   text << "log_dest stderr\n"
           "log_type error\nlog_type warning\nlog_type notice\nlog_type information\n";
-  if (options.config.empty()) text << "max_inflight_messages " << options.max_inflight << '\n';
-  if (options.messages != 0 || !options.is_default) text << "max_queued_messages " << options.messages << '\n';
-  if (!options.is_default) {
-    text << "persistence false\n"
-            "connection_messages false\n"
-            "sys_interval 0\n"
-         << "set_tcp_nodelay " << (options.nodelay ? "true" : "false") << '\n'
-         << "max_queued_bytes " << options.bytes << '\n';
-  }
+  text << broker_settings(options);
   kit::Rendezvous(settings).leave("mosquitto.conf", text.str());
   return {.name = "mosquitto at " + address.text(),
           .argv = {kit::find_program("mosquitto", "Debian, Ubuntu: apt install mosquitto"), "-c",

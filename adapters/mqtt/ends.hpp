@@ -43,8 +43,13 @@ class Connection : kit::Pinned {
       static_cast<Connection*>(self)->connected_ = refused == 0;
     });
     try {
-      check(mosquitto_int_option(client_, MOSQ_OPT_TCP_NODELAY, options.nodelay ? 1 : 0), "MOSQ_OPT_TCP_NODELAY");
-      check(mosquitto_int_option(client_, MOSQ_OPT_SEND_MAXIMUM, options.max_inflight), "MOSQ_OPT_SEND_MAXIMUM");
+      kit::CodeBlock& applied = trial.applied.begin("client");
+      const auto set = [&](mosq_opt_t option, int value, const char* option_name) {
+        check(mosquitto_int_option(client_, option, value), option_name);
+        applied.call("mosquitto_int_option", "client", option_name, value);
+      };
+      set(MOSQ_OPT_TCP_NODELAY, options.nodelay ? 1 : 0, "MOSQ_OPT_TCP_NODELAY");
+      set(MOSQ_OPT_SEND_MAXIMUM, options.max_inflight, "MOSQ_OPT_SEND_MAXIMUM");
       const bool is_protected = trial.settings.security != Security::none;
       if (is_protected) show_certificate(trial.settings);
       // 10 hours, so that a client that sends nothing for a while stays connected. The launcher notices if the broker
@@ -164,6 +169,8 @@ class Publisher : public kit::OwnBuffer, public Connection {
         window_(trial.options.max_inflight),
         write_timeout_(trial.settings.write_timeout),
         attendance_(trial.settings, topic) {
+    trial.applied.begin("publisher")
+        .call("mosquitto_publish", "client", "NULL", "topic", "bytes", "message", qos_, retains_);
     mosquitto_publish_callback_set(client_, [](mosquitto*, void* self, int) {
       --static_cast<Publisher*>(static_cast<Connection*>(self))->in_flight_;
     });
@@ -215,6 +222,7 @@ class Subscriber : public Connection {
     });
     const int quality = trial.options.quality(topic);
     check(mosquitto_subscribe(client_, nullptr, topic.name.c_str(), quality), "mosquitto_subscribe()");
+    trial.applied.begin("subscriber").call("mosquitto_subscribe", "client", "NULL", "topic", quality);
     await([this] { return granted_.has_value(); }, "confirm the subscription");
     if (*granted_ != quality) {
       throw AdapterError("mqtt: " + topic.name + ": the broker granted QoS " + std::to_string(*granted_) +

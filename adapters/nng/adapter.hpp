@@ -51,6 +51,7 @@ class Nng {
   [[nodiscard]] nng::Client client(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
   [[nodiscard]] nng::Server server(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
 
+  [[nodiscard]] OwnSettings own_settings() const { return trial_.applied.settings(Language::c); }
   [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes(trial_.settings.endpoints); }
 
  private:

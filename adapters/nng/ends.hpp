@@ -128,8 +128,8 @@ class Receiver : public End {
   void silence() noexcept { listening_.reset(); }
 
  protected:
-  Receiver(const Trial& trial, int (*open)(nng_socket*), bool repeats = true)
-      : End(trial), socket_(open), repeats_(repeats) {}
+  Receiver(const Trial& trial, const Kind& kind, bool repeats = true)
+      : End(trial), socket_(kind, trial.applied), repeats_(repeats) {}
 
   void prepare_to_listen(Listener listener) {
     listener_ = listener;

@@ -13,7 +13,7 @@ namespace middlemark::nng {
 class Client : public Writing, public Receiver {
  public:
   Client(const Trial& trial, const Topic& service)
-      : Writing(trial, service), Receiver(trial, &nng_req0_open, false), server_(service.name + ".nng") {
+      : Writing(trial, service), Receiver(trial, MIDDLEMARK_NNG(req0), false), server_(service.name + ".nng") {
     socket_.set(NNG_OPT_REQ_RESENDTIME, trial.options.resend_time);
     check(nng_socket_get_int(socket_.get(), NNG_OPT_RECVFD, &readable_), "NNG_OPT_RECVFD");
   }
@@ -47,7 +47,7 @@ class Client : public Writing, public Receiver {
 
 class Server : public Writing, public Receiver {
  public:
-  Server(const Trial& trial, const Topic& service) : Writing(trial, service), Receiver(trial, &nng_rep0_open) {
+  Server(const Trial& trial, const Topic& service) : Writing(trial, service), Receiver(trial, MIDDLEMARK_NNG(rep0)) {
     trial.listen(socket_, service.name + ".nng");
   }
 

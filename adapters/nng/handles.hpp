@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include <middlemark/kit/applied.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/settings.hpp>
 
@@ -27,12 +28,18 @@ inline void check(int code, const std::string& what, const std::string& advice =
   return static_cast<nng_duration>(std::min(std::chrono::ceil<std::chrono::milliseconds>(span), longest).count());
 }
 
+/// A function of NNG that opens a socket, and its name. MIDDLEMARK_NNG(pub0) is that of nng_pub0_open.
+struct Kind {
+  int (*open)(nng_socket*);
+  const char* name;
+};
+#define MIDDLEMARK_NNG(protocol) (::middlemark::nng::Kind{&nng_##protocol##_open, "nng_" #protocol "_open"})
+
 /// A socket that counts its connections. Closing it drops queued messages, which the receivers no longer need at that time.
 class Socket : kit::Pinned {
  public:
-  /// `open` is a function of NNG, such as nng_pub0_open.
-  explicit Socket(int (*open)(nng_socket*)) {
-    check(open(&socket_), "opening a socket", "is the limit of open files too low? see 'ulimit -n'");
+  Socket(const Kind& kind, kit::AppliedCode& applied) : applied_(applied.begin(kind.name)) {
+    check(kind.open(&socket_), "opening a socket", "is the limit of open files too low? see 'ulimit -n'");
     const auto count = [](nng_pipe, nng_pipe_ev event, void* pipes) noexcept {
       static_cast<std::atomic<int>*>(pipes)->fetch_add(event == NNG_PIPE_EV_ADD_POST ? 1 : -1);
     };
@@ -43,11 +50,17 @@ class Socket : kit::Pinned {
   ~Socket() { nng_close(socket_); }
 
   void set(const char* option, std::optional<int> value) {
-    if (value) check(nng_socket_set_int(socket_, option, *value), option + (" = " + std::to_string(*value)));
+    if (!value) return;
+    check(nng_socket_set_int(socket_, option, *value), option + (" = " + std::to_string(*value)));
+    record("nng_socket_set_int", option, *value);
   }
-  void set(const char* option, bool value) { check(nng_socket_set_bool(socket_, option, value), option); }
+  void set(const char* option, bool value) {
+    check(nng_socket_set_bool(socket_, option, value), option);
+    record("nng_socket_set_bool", option, value);
+  }
   void set(const char* option, std::chrono::milliseconds value) {
     check(nng_socket_set_ms(socket_, option, as_ms(value)), option);
+    record("nng_socket_set_ms", option, as_ms(value));
   }
 
   /// Listens, and returns the address to dial, in which the port that the kernel chose replaces port 0.
@@ -69,7 +82,13 @@ class Socket : kit::Pinned {
   [[nodiscard]] nng_socket get() const noexcept { return socket_; }
 
  private:
+  template <class Value>
+  void record(const char* function, const char* option, Value value) {
+    applied_.call(function, "socket", '"' + std::string(option) + '"', value);
+  }
+
   nng_socket socket_{};
+  kit::CodeBlock& applied_;
   std::atomic<int> pipes_{0};
 };
 

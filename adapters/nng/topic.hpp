@@ -27,7 +27,8 @@ class Publisher : public Writing, public End {
   Publisher(const Trial& trial, const Topic& topic, unsigned index) : Writing(trial, topic), End(trial) {
     const bool pushes = Options::reliable(topic);
     for (unsigned subscriber = 0; subscriber < (pushes ? topic.subscribers : 1); ++subscriber) {
-      Socket& socket = outlets_.emplace_back(pushes ? &nng_push0_open : &nng_pub0_open).socket;
+      Socket& socket =
+          outlets_.emplace_back(pushes ? MIDDLEMARK_NNG(push0) : MIDDLEMARK_NNG(pub0), trial.applied).socket;
       socket.set(NNG_OPT_SENDBUF, trial.options.send_buffer(topic));
       trial.listen(socket, outlet_name(topic, index, subscriber));
     }
@@ -59,7 +60,7 @@ class Publisher : public Writing, public End {
 
  private:
   struct Outlet {
-    explicit Outlet(int (*open)(nng_socket*)) : socket(open) {}
+    Outlet(const Kind& kind, kit::AppliedCode& applied) : socket(kind, applied) {}
     Socket socket;
     Operation sending;
   };
@@ -69,7 +70,7 @@ class Publisher : public Writing, public End {
 class Subscriber : public Receiver {
  public:
   Subscriber(const Trial& trial, const Topic& topic, unsigned index)
-      : Receiver(trial, Options::reliable(topic) ? &nng_pull0_open : &nng_sub0_open) {
+      : Receiver(trial, Options::reliable(topic) ? MIDDLEMARK_NNG(pull0) : MIDDLEMARK_NNG(sub0)) {
     if (!Options::reliable(topic)) {
       // Subscribes to all messages, because a publisher's socket carries only this topic.
       check(nng_socket_set(socket_.get(), NNG_OPT_SUB_SUBSCRIBE, "", 0), "sub:subscribe");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/applied.hpp>
 #include <middlemark/kit/contract.hpp>
 #include <middlemark/kit/library.hpp>
 
@@ -86,6 +87,26 @@ class Ros1 {
     return {node_.handle(), service, settings_};
   }
 
+  [[nodiscard]] OwnSettings own_settings() const {
+    kit::AppliedCode code;
+    ros::TransportHints hints = ros1::hints_of(options_);
+    for (const Topic& topic : settings_.endpoints) {
+      if (topic.service) {
+        code.begin("client").call("node.serviceClient<Service>", "name", options_.service_persistent);
+        continue;
+      }
+      code.begin("publisher")
+          .call("node.advertise<Message>", "topic", options_.publisher_queue(topic), topic.history > 0);
+      kit::CodeBlock& subscriber = code.begin("subscriber");
+      subscriber.line("ros::TransportHints hints;");
+      for (const std::string& transport : hints.getTransports())
+        subscriber.call(transport == "UDP" ? "hints.unreliable" : "hints.reliable");
+      if (hints.getTCPNoDelay()) subscriber.call("hints.tcpNoDelay");
+      if (hints.getMaxDatagramSize() > 0) subscriber.call("hints.maxDatagramSize", hints.getMaxDatagramSize());
+      subscriber.call("node.subscribe", "topic", options_.subscriber_queue(topic), "callback", "hints");
+    }
+    return code.settings(Language::cpp);
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
 
  private:

@@ -40,6 +40,15 @@
 
 namespace middlemark::ros1 {
 
+/// Returns the hints of a subscriber, which choose the transport.
+[[nodiscard]] inline ros::TransportHints hints_of(const Options& options) {
+  ros::TransportHints hints;
+  if (options.transport != udpros) return hints.reliable().tcpNoDelay(options.transport == tcpros_nodelay);
+  hints.unreliable();
+  if (options.udp_datagram_bytes) hints.maxDatagramSize(*options.udp_datagram_bytes);
+  return hints;
+}
+
 class TopicPublisher : public kit::Attempts {
  public:
   TopicPublisher(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
@@ -210,12 +219,7 @@ class TopicSubscriber : public Inbox {
           asked, global(topic.name), options.subscriber_queue(topic), topic.type, topic.message_bytes,
           [this](std::span<const std::byte> array) { deliver(array); }, *times_);
     }
-    if (options.transport == udpros) {
-      asked.transport_hints.unreliable();
-      if (options.udp_datagram_bytes) asked.transport_hints.maxDatagramSize(*options.udp_datagram_bytes);
-    } else {
-      asked.transport_hints.reliable().tcpNoDelay(options.transport == tcpros_nodelay);
-    }
+    asked.transport_hints = hints_of(options);
     if (options.transport != nodelet) asked.callback_queue = &queue_;
     subscriber_ = node.subscribe(asked);
     if (!subscriber_) throw AdapterError("ros1: the topic " + topic.name + " cannot be subscribed to");

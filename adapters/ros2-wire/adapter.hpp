@@ -15,6 +15,7 @@
 #include <cyclonedds/messages.hpp>
 #include <cyclonedds/native.hpp>
 #include <cyclonedds/notes.hpp>
+#include <cyclonedds/own_settings.hpp>
 #include <cyclonedds/security.hpp>
 #include <cyclonedds/subscriber.hpp>
 #include <middlemark/adapter.hpp>
@@ -111,6 +112,13 @@ class Ros2Wire {
 
   [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
   [[nodiscard]] std::string refusals() const { return participant_.logged(); }
+  [[nodiscard]] OwnSettings own_settings() const {
+    std::vector<Topic> topics = settings_.endpoints;
+    for (const Topic& each : settings_.endpoints) {
+      if (each.service) topics.push_back(of_replies(each));
+    }
+    return cyclonedds::own_settings(domain_, settings_, native_, topics);
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return cyclonedds::notes(settings_, native_, domain_); }
 
  private:

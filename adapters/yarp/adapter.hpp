@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <middlemark/adapter.hpp>
+#include <middlemark/kit/applied.hpp>
 #include <middlemark/kit/contract.hpp>
 #include <middlemark/kit/library.hpp>
 
@@ -69,6 +70,20 @@ class Yarp {
   }
   [[nodiscard]] yarp::Server server(const Topic& service, unsigned /*index*/) { return {settings_, service}; }
 
+  [[nodiscard]] OwnSettings own_settings() const {
+    kit::AppliedCode code;
+    for (const Topic& topic : settings_.endpoints) {
+      kit::CodeBlock& publisher = code.begin("publisher");
+      publisher.call("yarp::os::Network::connect", "from", "to", '"' + options_.carrier + '"');
+      if (topic.service) continue;
+      publisher.call("port.enableBackgroundWrite", !options_.unbuffered);
+      const auto room = options_.queue(topic);
+      kit::CodeBlock& subscriber = code.begin("subscriber");
+      subscriber.call("queue.setStrict", room.has_value());
+      if (room) subscriber.line("// at most " + std::to_string(*room) + " messages wait in the queue");
+    }
+    return code.settings(Language::cpp);
+  }
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }
 
  private:

@@ -67,6 +67,7 @@ class ZeroMq {
   [[nodiscard]] std::string protected_by() const {
     return trial_.curve ? "CURVE (CurveZMQ): Curve25519, XSalsa20-Poly1305" : "";
   }
+  [[nodiscard]] OwnSettings own_settings() const { return trial_.applied.settings(Language::c); }
   [[nodiscard]] std::vector<std::string> notes() const { return trial_.options.notes(trial_.settings.endpoints); }
 
  private:

@@ -29,7 +29,8 @@ namespace middlemark::zeromq {
 
 /// The trial's context and keys. A socket that binds leaves a note with its address and, on the next line, its identity.
 struct Trial : kit::Trial<Options> {
-  explicit Trial(const Settings& its_settings) : kit::Trial<Options>(its_settings), context(options.io_threads) {
+  explicit Trial(const Settings& its_settings)
+      : kit::Trial<Options>(its_settings), context(options.io_threads, applied) {
     if (settings.security != Security::none) curve.emplace(context, settings);
   }
 
@@ -42,12 +43,32 @@ struct Trial : kit::Trial<Options> {
   return topic.name + ".zeromq." + std::to_string(index);
 }
 
+[[nodiscard]] inline std::string name_of(int type) {
+  switch (type) {
+    case ZMQ_XPUB:
+      return "ZMQ_XPUB";
+    case ZMQ_SUB:
+      return "ZMQ_SUB";
+    case ZMQ_REQ:
+      return "ZMQ_REQ";
+    case ZMQ_REP:
+      return "ZMQ_REP";
+    case ZMQ_DEALER:
+      return "ZMQ_DEALER";
+    case ZMQ_ROUTER:
+      return "ZMQ_ROUTER";
+    default:
+      return std::to_string(type);
+  }
+}
+
 class End {
  public:
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  protected:
-  End(const Trial& trial, const Topic& topic, int type) : trial_(trial), socket_(trial.context, type) {
+  End(const Trial& trial, const Topic& topic, int type)
+      : trial_(trial), socket_(trial.context, type, &trial.applied.begin(name_of(type))) {
     const Options& options = trial.options;
     socket_.set(ZMQ_SNDHWM, options.send_hwm(topic), "ZMQ_SNDHWM");
     socket_.set(ZMQ_RCVHWM, options.receive_hwm(topic), "ZMQ_RCVHWM");

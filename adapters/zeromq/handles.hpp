@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include <middlemark/kit/applied.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/settings.hpp>
 
@@ -20,9 +21,10 @@ namespace middlemark::zeromq {
 
 class Context : kit::Pinned {
  public:
-  explicit Context(int io_threads) : context_(zmq_ctx_new()) {
+  Context(int io_threads, kit::AppliedCode& applied) : context_(zmq_ctx_new()) {
     if (context_ == nullptr) fail("zmq_ctx_new()");
     if (zmq_ctx_set(context_, ZMQ_IO_THREADS, io_threads) != 0) fail("zmq_ctx_set(ZMQ_IO_THREADS)");
+    applied.begin("context").call("zmq_ctx_set", "context", "ZMQ_IO_THREADS", io_threads);
     zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, zmq_ctx_get(context_, ZMQ_SOCKET_LIMIT));
   }
   ~Context() {
@@ -38,7 +40,9 @@ class Context : kit::Pinned {
 /// A socket. Closing it drops queued messages, which the receivers no longer need at that time.
 class Socket : kit::Pinned {
  public:
-  Socket(const Context& context, int type) : socket_(zmq_socket(context.get(), type)) {
+  /// `applied`: records the options that are set; null: they are not recorded.
+  Socket(const Context& context, int type, kit::CodeBlock* applied = nullptr)
+      : socket_(zmq_socket(context.get(), type)), applied_(applied) {
     if (socket_ == nullptr) fail("zmq_socket()", "is the limit of open files too low? see 'ulimit -n'");
     set(ZMQ_LINGER, 0, "ZMQ_LINGER");
   }
@@ -48,11 +52,14 @@ class Socket : kit::Pinned {
     if (zmq_setsockopt(socket_, option, &value, sizeof value) != 0) {
       fail(std::string(name) + " = " + std::to_string(value));
     }
+    if (applied_ != nullptr)
+      applied_->call("zmq_setsockopt", "socket", name, "&(int){" + std::to_string(value) + "}", "sizeof(int)");
   }
 
   /// Sets an option to a text or a key. The error message does not contain `text`, which may be a secret key.
   void set(int option, const std::string& text, const char* name) {
     if (zmq_setsockopt(socket_, option, text.c_str(), text.size() + (text.size() == 40 ? 1 : 0)) != 0) fail(name);
+    if (applied_ != nullptr) applied_->line(std::string("// ") + name + ": your own");
   }
 
   /// Binds, and returns the endpoint to connect to, in which the port that the kernel chose replaces the wildcard.
@@ -89,6 +96,7 @@ class Socket : kit::Pinned {
 
  private:
   void* socket_;
+  kit::CodeBlock* applied_;
 };
 
 /// A ZeroMQ message in which the publisher writes. zmq_send() would copy the bytes into such a message.

@@ -58,6 +58,8 @@ MIDDLEMARK_MEMBER(refusals)
 MIDDLEMARK_MEMBER(shared_segment)
 MIDDLEMARK_MEMBER(protected_by)
 MIDDLEMARK_MEMBER(protectedBy)
+MIDDLEMARK_MEMBER(own_settings)
+MIDDLEMARK_MEMBER(ownSettings)
 MIDDLEMARK_MEMBER(check)
 MIDDLEMARK_MEMBER(Check)
 MIDDLEMARK_MEMBER(companions)
@@ -206,6 +208,9 @@ consteval bool check() {
                 "shared_segment() must be const and return SharedSegment");
   static_assert(!has_protected_by<A> || ReportsProtection<A>, "protected_by() must be const and return std::string");
   static_assert(!has_protectedBy<A>, "misspelt: the optional hook is called protected_by()");
+  static_assert(!has_own_settings<A> || ReportsSettings<A>,
+                "own_settings() must be const and return middlemark::OwnSettings");
+  static_assert(!has_ownSettings<A>, "misspelt: the optional hook is called own_settings()");
   static_assert(!has_check<A> || HasCheck<A>, "check() must be: static void check(const middlemark::Settings&)");
   static_assert(!has_Check<A>, "misspelt: the optional hook is called check()");
   return true;

@@ -93,6 +93,7 @@ struct AdapterCalls {
   Make server;
   void (*notes)(void* adapter, Reader note);
   void (*protected_by)(void* adapter, Reader words);
+  void (*own_settings)(void* adapter, Reader language_and_text);
   void (*refusals)(void* adapter, Reader words);
   void (*close)(void* adapter);
 };
@@ -206,6 +207,7 @@ class RustAdapter {
   }
   [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] std::string protected_by() const;
+  [[nodiscard]] OwnSettings own_settings() const;
   [[nodiscard]] std::string refusals() const;
 
  protected:

@@ -1,6 +1,7 @@
 // The data that all publishers and subscribers of this process share. Adapters that share more data derive from it.
 #pragma once
 
+#include <middlemark/kit/applied.hpp>
 #include <middlemark/kit/pinned.hpp>
 #include <middlemark/kit/rendezvous.hpp>
 #include <middlemark/settings.hpp>
@@ -14,7 +15,8 @@ struct Trial : Pinned {
 
   const Settings settings;
   const Options options;
-  const Rendezvous notes;  ///< files with which publishers and subscribers find each other
+  mutable AppliedCode applied;  ///< for own_settings(): filled on the main thread before the start
+  const Rendezvous notes;       ///< files with which publishers and subscribers find each other
 };
 
 }  // namespace middlemark::kit

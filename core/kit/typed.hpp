@@ -313,6 +313,11 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
     return {};
   }
 
+  [[nodiscard]] OwnSettings own_settings() const {
+    if constexpr (ReportsSettings<A>) return inner_.own_settings();
+    return {};
+  }
+
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all;
     if constexpr (HasNotes<A>) all = inner_.notes();

@@ -31,6 +31,7 @@ class Broken {
   SilentSubscriber subscriber(const Topic& /*topic*/, unsigned /*index*/) { return {}; }
   SilentPublisher client(const Topic& /*service*/, unsigned /*index*/) { return {}; }
   std::vector<std::string> notes() { return {}; }
+  std::string own_settings() const { return {}; }
   std::vector<Companion> companions(const Settings& /*settings*/) { return {}; }
 };
 

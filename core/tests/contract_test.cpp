@@ -35,6 +35,7 @@ TEST(Contract, the_compiler_names_everything_that_is_missing) {
         "last_error() must be callable on a const object",
         "client() and server() come together: one of them is missing",
         "notes() must be const and return std::vector<std::string>",
+        "own_settings() must be const and return middlemark::OwnSettings",
         "companions() must be: static std::vector<middlemark::Companion>"}) {
     EXPECT_NE(errors.find(missing), std::string::npos) << missing << "\n" << errors;
   }

@@ -11,6 +11,7 @@ import numpy as np
 from middlemark.model.description import Description, Transport
 from middlemark.model.outcome import TrialCounts, TrialOutcome, WorkerCost
 from middlemark.model.plan import Plan, Raced, Trial, Wanted
+from middlemark.model.protocol import OwnSettings
 from middlemark.model.run import Machine, RunFile
 from middlemark.model.samples import SAMPLE
 from middlemark.plan import make_plan
@@ -39,6 +40,7 @@ class Truth(msgspec.Struct, frozen=True):
     unsent: int = 0
     memory_mb: float = 10.0
     fails: bool = False
+    settings: OwnSettings | None = None
 
 
 def described(name: str) -> Description:
@@ -84,7 +86,7 @@ class Bench:
         return writer.append(
             TrialOutcome(
                 **outcome, costs=(cost,), samples=SAMPLES, samples_file=path, counts=counts, measured_s=0.2,
-                actual_transport="shared-memory",
+                actual_transport="shared-memory", settings=truth.settings,
             )
         )  # fmt: skip
 

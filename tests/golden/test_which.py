@@ -15,6 +15,8 @@ from middlemark.document.screen import headline
 from middlemark.document.statements import reason
 from middlemark.document.which import how_sure, table_of
 from middlemark.model.plan import Wanted
+from middlemark.model.protocol import OwnSettings
+from middlemark.runs.printing import PrintOptions, text_of
 from middlemark.runs.read import read_measured
 from middlemark.show.json.which import render_json
 from middlemark.show.which import render_races, render_table
@@ -213,22 +215,69 @@ def test_the_json_answer_has_the_documented_keys(field: Path) -> None:
         *("schema", "question", "verdict", "sure", "answer", "candidates", "not_tried", "trials", "seconds"),
         *("equal_allocation_trials", "machine", "next"),
     ]
-    assert found["schema"] == 2
+    assert found["schema"] == 3
     assert found["verdict"] == "best"
     assert found["next"] is None
     assert found["trials"] < found["equal_allocation_trials"]
     [best] = found["answer"]
     assert [*best] == [
-        *("adapter", "transport", "settings", "p50_ns", "p90_ns", "p99_ns", "p99_absent"),
+        *("adapter", "transport", "levels", "settings", "settings_absent"),
+        *("p50_ns", "p90_ns", "p99_ns", "p99_absent"),
         *("cpu_ns_per_message", "processors", "memory_bytes", "times_baseline", "interval", "worst_edge"),
     ]
     assert best["p90_ns"] >= best["p50_ns"]
     assert (best["p99_ns"], best["p99_absent"]) == (None, "its trials have 200 messages; a p99 needs 1,000")
-    assert (best["adapter"], best["transport"], best["settings"]["loan"]) == ("lyra", "shm", False)
+    assert (best["adapter"], best["transport"], best["levels"]["loan"]) == ("lyra", "shm", False)
+    assert (best["settings"], best["settings_absent"]) == (None, "its adapter does not report them")
     assert best["interval"][0] <= best["p50_ns"] <= best["interval"][1]
     assert [each["adapter"] for each in found["candidates"]] == ["lyra", "vega", "mira", "deneb", "rigel"]
     assert {"adapter", "transport", "p50_ns", "rounds", "eliminated"} <= found["candidates"][0].keys()
     assert [each["standing"] for each in found["candidates"]] == ["best", "slower", *["eliminated"] * 3]
+
+
+SHORT = OwnSettings(language="toml", text="[pool]\nsize = 4096\n")
+LONG = OwnSettings(language="toml", text="".join(f"key_{number} = 1\n" for number in range(11)))
+
+
+@pytest.fixture(scope="module")
+def with_settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    truths = {**FIELD, "lyra": Truth(50.0, settings=SHORT), "vega": Truth(60.0, settings=LONG)}
+    return race(tmp_path_factory.mktemp("settings"), truths)
+
+
+def test_the_settings_of_the_winner_are_printed_below_the_answer(with_settings: Path) -> None:
+    assert "\nto copy, for lyra (toml):\n  [pool]\n  size = 4096\n" in screen(with_settings)
+    [best] = read_output("which", render_json(answer(with_settings), None))["answer"]
+    assert best["settings"] == {"language": "toml", "text": SHORT.text}
+    assert best["settings_absent"] is None
+
+
+def test_long_settings_are_printed_by_a_command(tmp_path: Path) -> None:
+    folder = race(tmp_path / "long", {**FIELD, "lyra": Truth(50.0, settings=LONG)})
+    assert "\nto copy (11 lines of toml): middlemark show runs/it --settings\n" in screen(folder)
+    assert "key_1" not in screen(folder)
+
+
+def test_show_prints_the_settings_of_the_winner_below_its_version_and_levels(with_settings: Path, field: Path) -> None:
+    begin = "lyra 3: transport shm, block, reliable, depth 1, no loan"
+    printed = text_of(read_measured(with_settings), PrintOptions(parts=("settings",)))
+    assert printed == f"# {begin}\n{SHORT.text}"
+    absent = text_of(read_measured(field), PrintOptions(parts=("settings",)))
+    assert absent == f"{begin}\n  no settings in its own form: its adapter does not report them\n"
+
+
+def test_the_summary_names_the_option_that_prints_settings_if_there_are_any(with_settings: Path, field: Path) -> None:
+    with_them, without = (
+        text_of(read_measured(each), PrintOptions(parts=("summary",))) for each in (with_settings, field)
+    )
+    assert "--settings prints settings to" in with_them
+    assert "--settings" not in without
+
+
+def test_the_report_copies_the_settings_below_version_and_levels(with_settings: Path) -> None:
+    run = read_measured(with_settings)
+    [standing] = [each for each in choices(with_verdicts(document_of([run]), [run])) if each.by == "p50"]
+    assert standing.settings == text_of(run, PrintOptions(parts=("settings",)))
 
 
 def test_the_report_names_the_winner_and_the_eliminated_with_their_rounds(field: Path) -> None:

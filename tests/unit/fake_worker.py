@@ -159,6 +159,11 @@ class Fake:
         key = Path(self.settings["certs"], f"{self.settings['identity']}.key")
         return f"{key} {key.stat().st_mode & 0o777:o}"
 
+    def own_settings(self) -> Json | None:
+        """Return one line of code of each process, if the native setting ``settings`` asks for it."""
+        line = self.native.get("settings")
+        return {"language": "cpp", "text": line.replace("NAME", self.name) + "\n"} if line else None
+
     def send_messages(self, role: Json) -> None:
         """Send some messages, with a payload as in core/message.hpp, or with noise if it is protected."""
         self.socket = socket.socket(type=socket.SOCK_DGRAM)
@@ -188,6 +193,7 @@ class Fake:
             segment_bytes=int(self.native.get("segment", "0")),
             segment_setting="segment_size",
             placement={"cpus": [0], "policy": "other", "priority": 0, "mlocked": False},
+            settings=self.own_settings(),
         )
         while (command := hear())["command"] != "quit":
             self.log(command)

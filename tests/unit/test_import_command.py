@@ -119,7 +119,7 @@ def test_all_files_that_are_no_logs_are_refused_at_once_and_nothing_is_written(t
     assert "a.txt: line 1 is not from a known log: 'hello'; known are performance_test's JSON" in found[0]
     assert "b.txt: it is empty" in found[1]
     assert "Middlemark printed it" in found[2]
-    assert "No such file" in found[3]
+    assert "there is no such file" in found[3]
     assert "a.txt: it is not a file of the probe: it begins with 'hello'; b.txt: it is empty" in found[4]
     assert not out.exists()
 

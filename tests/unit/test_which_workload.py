@@ -164,7 +164,7 @@ def test_the_json_answer_has_the_workload_and_the_worst_edge() -> None:
     assert best["worst_edge"].pop("share") == pytest.approx(0.98, rel=0.01)
     assert best["worst_edge"] == edge
     assert best["p99_ns"] == pytest.approx(9.8e6, rel=0.01)
-    assert best["settings"] == {"receive": "block", "loan": False, "native": {}}
+    assert best["levels"] == {"receive": "block", "loan": False, "native": {}}
     assert best["interval"] is None
     left = {(each["adapter"], each["transport"]): each for each in found["candidates"]}
     assert left["vega", "udp"]["first_failing"] == "image → detector"

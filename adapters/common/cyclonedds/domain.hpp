@@ -18,7 +18,9 @@ class Domain {
   Domain(const Settings& settings, const Native& native) {
     const auto id = static_cast<dds_domainid_t>(settings.domain);
     const UserFile user(native.config);
-    const std::string configuration = domain_xml(settings, native, user);
+    documents_ = domain_xml(settings, native, user);
+    std::string configuration;
+    for (const std::string& document : documents_) configuration += (configuration.empty() ? "" : ",") + document;
     LogCapture log;
     const dds_entity_t domain = dds_create_domain(id, configuration.c_str());
     warnings_ = log.lines();
@@ -35,6 +37,8 @@ class Domain {
 
   /// Names the parts of the user's own configuration that are ignored; empty if the user gave no configuration.
   [[nodiscard]] const std::string& note() const noexcept { return note_; }
+  /// The documents of the configuration that was passed to Cyclone DDS.
+  [[nodiscard]] const std::vector<std::string>& documents() const noexcept { return documents_; }
   /// The lines that Cyclone DDS logged about the configuration.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
@@ -47,6 +51,7 @@ class Domain {
   }
 
   Entity domain_;
+  std::vector<std::string> documents_;
   std::vector<std::string> warnings_;
   std::string note_;
 };

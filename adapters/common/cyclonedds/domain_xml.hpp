@@ -8,8 +8,10 @@
 #include <regex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <middlemark/kit/machine.hpp>
+#include <middlemark/kit/xml.hpp>
 #include <middlemark/settings.hpp>
 
 #include "native.hpp"
@@ -39,41 +41,21 @@ struct Element {
   }
 };
 
-[[nodiscard]] inline std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
+[[nodiscard]] inline std::string xml(const std::string& name, const Element& element, const std::string& indent) {
+  std::string out = indent + "<" + name;
+  for (const auto& [attribute, value] : element.attributes)
+    out += " " + attribute + "=\"" + kit::xml_escaped(value) + "\"";
+  if (element.text.empty() && element.children.empty()) return out + "/>";
+  out += ">" + kit::xml_escaped(element.text);
+  for (const auto& [child, content] : element.children) out += "\n" + xml(child, content, indent + "  ");
+  return out + (element.children.empty() ? "" : "\n" + indent) + "</" + name + ">";
 }
 
-[[nodiscard]] inline std::string xml(const std::string& name, const Element& element) {
-  std::string out = "<" + name;
-  for (const auto& [attribute, value] : element.attributes) out += " " + attribute + "=\"" + escaped(value) + "\"";
-  out += ">" + escaped(element.text);
-  for (const auto& [child, content] : element.children) out += xml(child, content);
-  return out + "</" + name + ">";
-}
-
-/// Returns the configuration of a trial's domain. In Cyclone DDS the last value of an element counts. So the
-/// transport's tuning comes before the user's own configuration, and the values of factors and native settings come
-/// after it.
-[[nodiscard]] inline std::string domain_xml(const Settings& settings, const Native& native, const UserFile& user) {
+/// Returns the configuration of a trial's domain: one or several documents, each with the root CycloneDDS. In Cyclone
+/// DDS the last value of an element counts. So the transport's tuning comes before the user's own configuration, and the
+/// values of factors and native settings come after it.
+[[nodiscard]] inline std::vector<std::string> domain_xml(const Settings& settings, const Native& native,
+                                                         const UserFile& user) {
   if (!std::regex_match(settings.interface, std::regex("[A-Za-z0-9_.:@-]{1,15}"))) {
     throw AdapterError("Cyclone DDS: interface '" + settings.interface + "' is not a name of a network interface",
                        "`ip link` lists the interfaces");
@@ -105,9 +87,12 @@ struct Element {
     for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) last.set(path, value);
   }
   for (const auto& [path, value] : native.elements()) last.set(path, value);
-  const auto document = [](const Element& domain) { return "<CycloneDDS>" + xml("Domain", domain) + "</CycloneDDS>"; };
-  if (user.xml().empty()) return document(tuned);
-  return (is_default ? "" : document(tuned) + ",") + user.xml() + "," + document(required);
+  const auto document = [](const Element& domain) {
+    return "<CycloneDDS>\n" + xml("Domain", domain, "  ") + "\n</CycloneDDS>";
+  };
+  if (user.xml().empty()) return {document(tuned)};
+  if (is_default) return {user.xml(), document(required)};
+  return {document(tuned), user.xml(), document(required)};
 }
 
 }  // namespace middlemark::cyclonedds

@@ -55,6 +55,16 @@ inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
   return flock(file.get(), LOCK_SH | LOCK_NB) != 0;
 }
 
+/// Returns RouDi's configuration. `pools`: in ascending order of chunk size.
+[[nodiscard]] inline std::string roudi_configuration(const std::vector<Pool>& pools) {
+  std::string toml = "[general]\nversion = 1\n\n[[segment]]\n";
+  for (const Pool& pool : pools) {
+    toml += "\n[[segment.mempool]]\nsize = " + std::to_string(pool.chunk_bytes) +
+            "\ncount = " + std::to_string(pool.chunks) + "\n";
+  }
+  return toml;
+}
+
 /// Writes RouDi's configuration and returns the command that starts RouDi with it. `pools`: in ascending order of chunk
 /// size. `library`: path of the clients' library. RouDi must be of the same version, because it refuses clients of
 /// another version.
@@ -67,16 +77,13 @@ inline constexpr const char* roudi_lock_path = "/tmp/iox-unique-roudi.lock";
   constexpr std::uint64_t management_bytes = std::uint64_t{128} << 20;
   std::uint64_t bytes = 0;
   std::uint64_t chunks = 0;
-  std::string toml = "[general]\nversion = 1\n\n[[segment]]\n";
   for (const Pool& pool : pools) {
     bytes += pool.bytes();
     chunks += pool.chunks;
-    toml += "\n[[segment.mempool]]\nsize = " + std::to_string(pool.chunk_bytes) +
-            "\ncount = " + std::to_string(pool.chunks) + "\n";
   }
   kit::require_shared_memory(bytes + management_bytes, adapter + ": " + settings.transport + ": " +
                                                            std::to_string(chunks) + " chunks of RouDi's");
-  kit::Rendezvous(settings).leave(roudi_toml(adapter), toml);
+  kit::Rendezvous(settings).leave(roudi_toml(adapter), roudi_configuration(pools));
   // Monitoring is off, because RouDi would treat a worker that did not run for 1.5 s as dead, and free memory that the
   // worker still uses.
   return {

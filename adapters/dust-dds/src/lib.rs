@@ -23,7 +23,8 @@ use dust_dds::rtps_udp_transport::udp_transport::RtpsUdpTransportParticipantFact
 use dust_dds::std_runtime::StdRuntime;
 use dust_dds::topic_definition::topic::Topic as DdsTopic;
 use middlemark_adapter::{
-    Adapter, Description, Error, NativeType, Reception, Result, Settings, Topic, Transport, DEFAULT_CONFIGURATION,
+    applied, Adapter, Code, Description, Error, NativeType, OwnSettings, Reception, Result, Settings, Topic, Transport,
+    DEFAULT_CONFIGURATION,
 };
 
 use ends::{Octets, Publisher, Subscriber};
@@ -71,6 +72,7 @@ fn fragment_size(settings: &Settings, native: &Native) -> Result<u32> {
 
 struct DustDds {
     settings: &'static Settings,
+    code: Code,
     factory: DomainParticipantFactory<OneInterface>,
     participant: DomainParticipant,
     topics: BTreeMap<String, DdsTopic>,
@@ -127,11 +129,16 @@ impl Adapter for DustDds {
         let tuned = !settings.is_default_configuration();
         let mut udp = RtpsUdpTransportParticipantFactory::default();
         udp.set_interface_name(Some(settings.interface.to_string()));
-        let buffer = native.udp_receive_buffer_size.or(tuned.then_some(16 << 20));
-        udp.set_udp_receive_buffer_size(buffer.map(|bytes| bytes as usize));
-        udp.set_fragment_size(fragment_size(settings, &native)? as usize).map_err(failed_in("fragment_size"))?;
-        let configuration = DustDdsConfigurationBuilder::new()
-            .participant_announcement_interval(native.participant_announcement_interval)
+        let buffer = native.udp_receive_buffer_size.or(tuned.then_some(16 << 20)).map(|bytes| bytes as usize);
+        let fragment = fragment_size(settings, &native)? as usize;
+        udp.set_udp_receive_buffer_size(buffer);
+        udp.set_fragment_size(fragment).map_err(failed_in("fragment_size"))?;
+        let code = Code::default();
+        let udp_lines = format!(".set_udp_receive_buffer_size({buffer:?})\n.set_fragment_size({fragment})\n");
+        code.add("RtpsUdpTransportParticipantFactory", &udp_lines);
+        let builder = DustDdsConfigurationBuilder::new();
+        let interval = native.participant_announcement_interval;
+        let configuration = applied!(code, "configuration", builder, participant_announcement_interval(interval))
             .build()
             .map_err(failed_in("configuration"))?;
         let transport = OneInterface { udp, multicast: transport::multicast_over(address)? };
@@ -147,7 +154,11 @@ impl Adapter for DustDds {
         let participant = factory
             .create_participant(settings.domain, QosKind::Default, NO_LISTENER, NO_STATUS)
             .map_err(failed_in("create_participant"))?;
-        Ok(Self { settings, factory, participant, topics: BTreeMap::new() })
+        Ok(Self { settings, code, factory, participant, topics: BTreeMap::new() })
+    }
+
+    fn own_settings(&self) -> Option<OwnSettings> {
+        self.code.settings()
     }
 
     fn publisher(&mut self, topic: &Topic, _index: u32) -> Result<Publisher> {
@@ -156,6 +167,7 @@ impl Adapter for DustDds {
             history: history(topic.depth().map(|depth| depth as usize)),
             ..Default::default()
         };
+        self.code.add("writer", &lines_of(&qos.reliability, &qos.history));
         let publisher = self
             .participant
             .create_publisher(QosKind::Default, NO_LISTENER, NO_STATUS)
@@ -174,6 +186,7 @@ impl Adapter for DustDds {
             history: history(topic.capacity()),
             ..Default::default()
         };
+        self.code.add("reader", &lines_of(&qos.reliability, &qos.history));
         let subscriber = self
             .participant
             .create_subscriber(QosKind::Default, NO_LISTENER, NO_STATUS)
@@ -223,6 +236,10 @@ impl Drop for DustDds {
 fn history(depth: Option<usize>) -> HistoryQosPolicy {
     let depth = depth.map_or(u32::MAX, |depth| u32::try_from(depth).unwrap_or(u32::MAX));
     HistoryQosPolicy { kind: HistoryQosPolicyKind::KeepLast(depth) }
+}
+
+fn lines_of(reliability: &ReliabilityQosPolicy, history: &HistoryQosPolicy) -> String {
+    format!("reliability: {reliability:?},\nhistory: {history:?},\n")
 }
 
 fn failed_in(call: &'static str) -> impl Fn(DdsError) -> Error {

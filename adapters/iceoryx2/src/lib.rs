@@ -14,7 +14,7 @@ use iceoryx2::prelude::*;
 use iceoryx2::service::Service;
 use iceoryx2_bb_elementary::package_version::PackageVersion;
 use middlemark_adapter::{
-    Adapter, Description, Error, Pattern, Reception, RequestReply, Result, Settings, Topic, Transport,
+    Adapter, Code, Description, Error, OwnSettings, Pattern, Reception, RequestReply, Result, Settings, Topic, Transport,
     DEFAULT_CONFIGURATION,
 };
 
@@ -48,6 +48,7 @@ pub struct Trial<V: Service> {
     buffer: BufferSize,
     native: Native,
     settings: &'static Settings,
+    code: Code,
     _root: File,
 }
 
@@ -99,7 +100,7 @@ impl<V: Service> Trial<V> {
             Ok((node, root))
         };
         let (node, root) = made("a node in", &settings.scratch, open())?;
-        Ok(Self { node, buffer, native, settings, _root: root })
+        Ok(Self { node, buffer, native, settings, code: Code::default(), _root: root })
     }
 
     /// True if receivers sleep, and each message is followed by a notification.
@@ -169,6 +170,13 @@ impl Adapter for Iceoryx2 {
 
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Self::Subscriber> {
         made("a subscriber of", &topic.name, either!(self, trial => topics::subscriber(trial, topic)))
+    }
+
+    fn own_settings(&self) -> Option<OwnSettings> {
+        match self {
+            Self::Ipc(trial) => trial.code.settings(),
+            Self::Threadsafe(trial) => trial.code.settings(),
+        }
     }
 
     fn notes(&self) -> Vec<String> {

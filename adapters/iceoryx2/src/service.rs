@@ -15,7 +15,7 @@ use iceoryx2::request_mut_uninit::RequestMutUninit;
 use iceoryx2::response_mut_uninit::ResponseMutUninit;
 use iceoryx2::service::port_factory::request_response::PortFactory;
 use iceoryx2::service::Service;
-use middlemark_adapter::{Topic, Visitor};
+use middlemark_adapter::{applied, Topic, Visitor};
 
 use crate::bell::{bells, sleeper};
 use crate::ends::{Patience, Receiver, Receives, Sender, Sends};
@@ -26,20 +26,21 @@ use crate::{Outcome, Trial};
 type Factory<V> = PortFactory<V, [u8], u32, [u8], ()>;
 
 fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
-    let mut builder = trial
-        .node
-        .service_builder(&ServiceName::new(&topic.name)?)
-        .request_response::<[u8], [u8]>()
-        .request_user_header::<u32>()
-        .max_clients(topic.publishers as usize)
-        .max_servers(1)
-        .max_nodes(trial.settings.workers as usize)
-        .max_active_requests_per_client(1)
-        .max_loaned_requests(1)
-        .max_response_buffer_size(1)
-        .max_borrowed_responses_per_pending_response(1)
-        .enable_safe_overflow_for_requests(trial.overflows(topic))
-        .enable_safe_overflow_for_responses(trial.overflows(topic));
+    let builder = trial.node.service_builder(&ServiceName::new(&topic.name)?).request_response::<[u8], [u8]>();
+    let mut builder = applied!(
+        trial.code,
+        "service",
+        builder.request_user_header::<u32>(),
+        max_clients(topic.publishers as usize),
+        max_servers(1),
+        max_nodes(trial.settings.workers as usize),
+        max_active_requests_per_client(1),
+        max_loaned_requests(1),
+        max_response_buffer_size(1),
+        max_borrowed_responses_per_pending_response(1),
+        enable_safe_overflow_for_requests(trial.overflows(topic)),
+        enable_safe_overflow_for_responses(trial.overflows(topic)),
+    );
     if let Some(alignment) = trial.alignment() {
         builder = builder.request_payload_alignment(alignment).response_payload_alignment(alignment);
     }
@@ -71,11 +72,15 @@ pub fn client<V: Service>(trial: &Trial<V>, topic: &Topic, index: u32) -> Outcom
     let sleeper = sleeper(trial, &replies_to(topic, index), 1, 1)?;
     let bells = bells(trial, [&*topic.name], topic.publishers, 1)?;
     let patience = Patience::default();
-    let port = service
-        .client_builder()
-        .initial_max_slice_len(topic.message_bytes)
-        .allocation_strategy(AllocationStrategy::Static)
-        .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
+    let builder = applied!(
+        trial.code,
+        "client",
+        service.client_builder(),
+        initial_max_slice_len(topic.message_bytes),
+        allocation_strategy(AllocationStrategy::Static),
+        backpressure_strategy(BackpressureStrategy::RetryUntilDelivered),
+    );
+    let port = builder
         .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
         .create()?;
     let pending = Pending::<V>::default();
@@ -147,12 +152,16 @@ pub fn server<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Answering<
     let sleeper = sleeper(trial, &topic.name, topic.publishers, 1)?;
     let bells = bells(trial, (0..topic.publishers).map(|client| replies_to(topic, client)), 1, 1)?;
     let patience = Patience::default();
-    let port = service
-        .server_builder()
-        .initial_max_slice_len(topic.message_bytes)
-        .allocation_strategy(AllocationStrategy::Static)
-        .max_loaned_responses_per_request(1)
-        .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
+    let builder = applied!(
+        trial.code,
+        "server",
+        service.server_builder(),
+        initial_max_slice_len(topic.message_bytes),
+        allocation_strategy(AllocationStrategy::Static),
+        max_loaned_responses_per_request(1),
+        backpressure_strategy(BackpressureStrategy::RetryUntilDelivered),
+    );
+    let port = builder
         .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
         .create()?;
     let visit = Rc::new(Visit::<V> { request: RefCell::default(), turn: Cell::default() });

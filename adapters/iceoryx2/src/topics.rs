@@ -11,7 +11,7 @@ use iceoryx2::prelude::{PortFactory as _, *};
 use iceoryx2::sample_mut_uninit::SampleMutUninit;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory;
 use iceoryx2::service::Service;
-use middlemark_adapter::{Topic, Visitor};
+use middlemark_adapter::{applied, Topic, Visitor};
 
 use crate::bell::{bells, sleeper};
 use crate::ends::{Patience, Receiver, Receives, Sender, Sends};
@@ -30,19 +30,20 @@ fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
     // The default configuration keeps the library's limits if they are high enough for the trial.
     let is_default = trial.settings.is_default_configuration();
     let limit = |default: usize, needed: u32| if is_default { default.max(needed as usize) } else { needed as usize };
-    let mut builder = trial
-        .node
-        .service_builder(&ServiceName::new(&topic.name)?)
-        .publish_subscribe::<[u8]>()
-        .max_publishers(limit(defaults.max_publishers, topic.publishers))
-        .max_subscribers(limit(defaults.max_subscribers, topic.subscribers))
-        .max_nodes(limit(defaults.max_nodes, trial.settings.workers))
-        .history_size(0)
-        .subscriber_max_buffer_size(trial.buffer.of_topic(topic))
-        .subscriber_max_borrowed_samples(if is_default { defaults.subscriber_max_borrowed_samples } else { 1 })
-        .enable_safe_overflow(trial.overflows(topic));
+    let mut builder = applied!(
+        trial.code,
+        "service",
+        trial.node.service_builder(&ServiceName::new(&topic.name)?).publish_subscribe::<[u8]>(),
+        max_publishers(limit(defaults.max_publishers, topic.publishers)),
+        max_subscribers(limit(defaults.max_subscribers, topic.subscribers)),
+        max_nodes(limit(defaults.max_nodes, trial.settings.workers)),
+        history_size(0),
+        subscriber_max_buffer_size(trial.buffer.of_topic(topic)),
+        subscriber_max_borrowed_samples(if is_default { defaults.subscriber_max_borrowed_samples } else { 1 }),
+        enable_safe_overflow(trial.overflows(topic)),
+    );
     if let Some(alignment) = trial.alignment() {
-        builder = builder.payload_alignment(alignment);
+        builder = applied!(trial.code, "service", builder, payload_alignment(alignment));
     }
     Ok(builder.open_or_create()?)
 }
@@ -56,21 +57,22 @@ pub fn publisher<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Sender<
     let service = service(trial, topic)?;
     let patience = Patience::default();
     let bells = bells(trial, [&*topic.name], topic.publishers, topic.subscribers)?;
-    let builder = service
-        .publisher_builder()
-        .initial_max_slice_len(topic.message_bytes)
-        .allocation_strategy(AllocationStrategy::Static)
-        .max_loaned_samples(if trial.settings.is_default_configuration() {
-            defaults().publisher_max_loaned_samples
-        } else {
-            1
-        });
-    let builder = if topic.reliable() {
-        builder
-            .backpressure_strategy(BackpressureStrategy::RetryUntilDelivered)
-            .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
-    } else {
-        builder.backpressure_strategy(BackpressureStrategy::DiscardData)
+    let is_default = trial.settings.is_default_configuration();
+    let builder = applied!(
+        trial.code,
+        "publisher",
+        service.publisher_builder(),
+        initial_max_slice_len(topic.message_bytes),
+        allocation_strategy(AllocationStrategy::Static),
+        max_loaned_samples(if is_default { defaults().publisher_max_loaned_samples } else { 1 }),
+        backpressure_strategy(match topic.reliable() {
+            true => BackpressureStrategy::RetryUntilDelivered,
+            false => BackpressureStrategy::DiscardData,
+        }),
+    );
+    let builder = match topic.reliable() {
+        true => builder.set_backpressure_handler(patience.handler(trial.settings.write_timeout())),
+        false => builder,
     };
     let port = builder.create()?;
     Ok(Sender::new(trial, topic, Samples { port, service }, bells, patience))
@@ -108,7 +110,8 @@ pub struct Inbox<V: Service> {
 pub fn subscriber<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Receiver<V, Inbox<V>>> {
     let service = service(trial, topic)?;
     let sleeper = sleeper(trial, &topic.name, topic.publishers, topic.subscribers)?;
-    let port = service.subscriber_builder().buffer_size(trial.buffer.of_topic(topic)).create()?;
+    let builder = service.subscriber_builder();
+    let port = applied!(trial.code, "subscriber", builder, buffer_size(trial.buffer.of_topic(topic))).create()?;
     Ok(Receiver { port: Inbox { port, service }, sleeper })
 }
 

@@ -8,7 +8,8 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use middlemark_adapter::{
-    Adapter, Description, Error, NativeType, Reception, Result, Settings, Topic, Transport, DEFAULT_CONFIGURATION,
+    applied, Adapter, Code, Description, Error, NativeType, OwnSettings, Reception, Result, Settings, Topic, Transport,
+    DEFAULT_CONFIGURATION,
 };
 use rustdds::policy::{Durability, History, Reliability, ResourceLimits};
 use rustdds::{DomainParticipant, DomainParticipantBuilder, QosPolicies, QosPolicyBuilder, TopicKind};
@@ -40,6 +41,7 @@ middlemark_adapter::native_settings! {
 struct RustDds {
     settings: &'static Settings,
     native: Native,
+    code: Code,
     writes: Participant,
     /// A copy of `writes`, or on loopback a second participant if the process reads its own topics.
     reads: Participant,
@@ -93,12 +95,17 @@ impl Adapter for RustDds {
     fn open(settings: &'static Settings) -> Result<Self> {
         let native = Native::of(settings);
         let address: Ipv4Addr = settings.ipv4()?.parse()?;
-        let writes = Participant::open(settings, &native, address)?;
+        let code = Code::default();
+        let writes = Participant::open(settings, &native, address, &code)?;
         // A participant finds its own readers by its own multicast, and there is no multicast on loopback.
         let to_itself = settings.endpoints.iter().any(|topic| topic.publishers_here > 0 && topic.subscribers_here > 0);
         let apart = address.is_loopback() && to_itself;
-        let reads = if apart { Participant::open(settings, &native, address)? } else { writes.clone() };
-        Ok(Self { settings, native, writes, reads })
+        let reads = if apart { Participant::open(settings, &native, address, &code)? } else { writes.clone() };
+        Ok(Self { settings, native, code, writes, reads })
+    }
+
+    fn own_settings(&self) -> Option<OwnSettings> {
+        self.code.settings()
     }
 
     fn publisher(&mut self, topic: &Topic, _index: u32) -> Result<Publisher> {
@@ -111,7 +118,7 @@ impl Adapter for RustDds {
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
         // The history has room for `depth` messages of each publisher, so no publisher displaces the messages of
         // another.
-        let qos = self.qos(topic, topic.capacity()).build();
+        let qos = self.qos(topic, "reader", topic.capacity()).build();
         let Participant { dds, peers } = &self.reads;
         let at = self.reads.topic(topic, &qos)?;
         let reader = dds.create_subscriber(&qos)?.create_simple_datareader_no_key(&at, None)?;
@@ -121,15 +128,15 @@ impl Adapter for RustDds {
 }
 
 impl Participant {
-    fn open(settings: &Settings, native: &Native, address: Ipv4Addr) -> Result<Self> {
+    fn open(settings: &Settings, native: &Native, address: Ipv4Addr, code: &Code) -> Result<Self> {
         let mut builder = DomainParticipantBuilder::new(u16::try_from(settings.domain)?)
-            .with_only_networks([address])
-            .same_host_loopback(address.is_loopback());
+            .with_only_networks([address]);
+        builder = applied!(code, "participant", builder, same_host_loopback(address.is_loopback()));
         if let Some(bytes) = native.socket_receive_buffer_size {
-            builder = builder.socket_receive_buffer_size(bytes as usize);
+            builder = applied!(code, "participant", builder, socket_receive_buffer_size(bytes as usize));
         }
         if let Some(bytes) = native.socket_send_buffer_size {
-            builder = builder.socket_send_buffer_size(bytes as usize);
+            builder = applied!(code, "participant", builder, socket_send_buffer_size(bytes as usize));
         }
         let dds = builder.build()?;
         if address.is_loopback() && u32::from(dds.participant_id()) >= LOCAL_PARTICIPANTS {
@@ -154,16 +161,20 @@ fn too_many(settings: &Settings) -> Error {
 }
 
 impl RustDds {
-    fn qos(&self, topic: &Topic, depth: Option<usize>) -> QosPolicyBuilder {
+    fn qos(&self, topic: &Topic, end: &str, depth: Option<usize>) -> QosPolicyBuilder {
         let reliability = match topic.reliable() {
             true => Reliability::Reliable { max_blocking_time: self.settings.write_timeout().into() },
             false => Reliability::BestEffort,
         };
         let depth = depth.map_or(i32::MAX, |depth| i32::try_from(depth).unwrap_or(i32::MAX));
-        QosPolicyBuilder::new()
-            .reliability(reliability)
-            .durability(Durability::Volatile)
-            .history(History::KeepLast { depth })
+        applied!(
+            self.code,
+            end,
+            QosPolicyBuilder::new(),
+            reliability(reliability),
+            durability(Durability::Volatile),
+            history(History::KeepLast { depth }),
+        )
     }
 
     /// Returns a writer's QoS. `max_samples` bounds the unacknowledged messages; RustDDS's default does not depend on their
@@ -171,14 +182,14 @@ impl RustDds {
     fn writer_qos(&self, topic: &Topic) -> QosPolicies {
         const USUAL: usize = 8192;
         const MOST_BYTES: usize = 256 << 20;
-        let qos = self.qos(topic, topic.depth().map(|depth| depth as usize));
+        let qos = self.qos(topic, "writer", topic.depth().map(|depth| depth as usize));
         let fits = (MOST_BYTES / topic.message_bytes).max(4);
         match self.native.writer_max_samples.or((fits < USUAL).then_some(fits as u32)) {
             None => qos.build(),
             Some(most) => {
                 let most = most as i32;
                 let limits = ResourceLimits { max_samples: most, max_instances: 1, max_samples_per_instance: most };
-                qos.resource_limits(limits).build()
+                applied!(self.code, "writer", qos, resource_limits(limits)).build()
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Eclipse zenoh as an adapter. README.md lists the zenoh option that each setting sets.
 
 mod alive;
+mod applied;
 mod endpoints;
 mod heard;
 mod protection;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_adapter::{
-    Adapter, Credential, Description, NativeType, Reliability, RequestReply, Result, Security, Settings, Topic,
+    Adapter, Credential, Description, NativeType, OwnSettings, Reliability, RequestReply, Result, Security, Settings, Topic,
     Transport, DEFAULT_CONFIGURATION,
 };
 use zenoh::query::{Query, Reply};
@@ -142,6 +143,10 @@ impl Adapter for Zenoh {
 
     fn protected_by(&self) -> String {
         self.session.protection.as_ref().map_or_else(String::new, |it| it.words(&self.session.zenoh))
+    }
+
+    fn own_settings(&self) -> Option<OwnSettings> {
+        Some(self.session.own_settings())
     }
 
     fn refusals(&self) -> String {

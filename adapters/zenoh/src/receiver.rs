@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use middlemark_adapter::{LastError, Listener, Reception, Topic, Visitor};
+use middlemark_adapter::{LastError, Listener, Topic, Visitor};
 use zenoh::bytes::ZBytes;
 use zenoh::handlers::{Callback, FifoChannel, FifoChannelHandler, IntoHandler, RingChannel, RingChannelHandler};
 use zenoh::query::{Query, Reply};
@@ -13,7 +13,7 @@ use zenoh::sample::Sample;
 use zenoh::{Result, Wait};
 
 use crate::alive::Role;
-use crate::session::Session;
+use crate::session::{Session, Waiting};
 
 /// Points to the message that is being visited, so that a server can answer it; null outside a visit.
 pub type Current<T> = Arc<AtomicPtr<T>>;
@@ -112,26 +112,26 @@ impl<T: Send + 'static> Receiver<T> {
                 arrived.store(true, Ordering::Release);
             })
         };
-        let native = &session.native;
-        // The channel has room for `depth` messages of each publisher, so no publisher displaces the messages of
-        // another.
-        let capacity = topic.capacity().unwrap_or(native.fifo_capacity);
-        let (callback, source) = if session.settings.reception == Reception::Listen {
-            let presenter = Arc::new(Mutex::new(presenter()));
-            let called = presenter.clone();
-            let deliver = move |message: T| {
-                let mut presenter = called.lock().unwrap();
-                if let Some(listener) = presenter.listener {
-                    presenter.show(&message, listener.visitor());
-                }
-            };
-            (Callback::from(deliver), Source::Callback(presenter))
-        } else if native.channel.unwrap_or(topic.depth().is_some()) {
-            let (callback, handler) = RingChannel::new(capacity).into_handler();
-            (flagged(callback), Source::Ring(handler))
-        } else {
-            let (callback, handler) = FifoChannel::new(capacity).into_handler();
-            (flagged(callback), Source::Fifo(handler))
+        let (callback, source) = match session.waiting(topic) {
+            Waiting::Callback => {
+                let presenter = Arc::new(Mutex::new(presenter()));
+                let called = presenter.clone();
+                let deliver = move |message: T| {
+                    let mut presenter = called.lock().unwrap();
+                    if let Some(listener) = presenter.listener {
+                        presenter.show(&message, listener.visitor());
+                    }
+                };
+                (Callback::from(deliver), Source::Callback(presenter))
+            }
+            Waiting::RingChannel(capacity) => {
+                let (callback, handler) = RingChannel::new(capacity).into_handler();
+                (flagged(callback), Source::Ring(handler))
+            }
+            Waiting::FifoChannel(capacity) => {
+                let (callback, handler) = FifoChannel::new(capacity).into_handler();
+                (flagged(callback), Source::Fifo(handler))
+            }
         };
         let (presenter, topic) = (presenter(), topic.name.to_string());
         let session = session.clone();

@@ -11,7 +11,6 @@ use zenoh::handlers::Callback;
 use zenoh::key_expr::KeyExpr;
 use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Publisher;
-use zenoh::qos::Reliability;
 use zenoh::query::{ConsolidationMode, Querier, Query, Reply};
 use zenoh::shm::{GarbageCollect, ZShmMut};
 use zenoh::{Result, Wait};
@@ -50,17 +49,14 @@ pub struct Sender {
 
 impl Sender {
     pub fn publisher(session: &Arc<Session>, topic: &Topic, index: u32) -> Result<Self> {
-        let reliability = match topic.reliable() {
-            true => Reliability::Reliable,
-            false => Reliability::BestEffort,
-        };
+        let qos = session.qos(topic);
         let publisher = session
             .zenoh
             .declare_publisher(topic.name.to_string())
-            .reliability(reliability)
-            .congestion_control(session.congestion(topic))
-            .priority(session.priority())
-            .express(session.express())
+            .reliability(qos.reliability)
+            .congestion_control(qos.congestion_control)
+            .priority(qos.priority)
+            .express(qos.express)
             .wait()?;
         let token = session.alive.declare(Role::Publisher, topic, index)?;
         Ok(Self::new(session, topic, Route::Topic(publisher), Some(token)))
@@ -68,12 +64,13 @@ impl Sender {
 
     /// Declares a querier without consolidation, because consolidation holds a reply back until the query has ended.
     pub fn client(session: &Arc<Session>, service: &Topic, index: u32, replies: Callback<Reply>) -> Result<Self> {
+        let qos = session.qos(service);
         let querier = session
             .zenoh
             .declare_querier(service.name.to_string())
-            .congestion_control(session.congestion(service))
-            .priority(session.priority())
-            .express(session.express())
+            .congestion_control(qos.congestion_control)
+            .priority(qos.priority)
+            .express(qos.express)
             .consolidation(ConsolidationMode::None)
             .wait()?;
         let token = session.alive.declare(Role::Client, service, index)?;

@@ -5,12 +5,13 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use middlemark_adapter::{Error, Pattern, Result, Settings, Topic};
-use zenoh::qos::{CongestionControl, Priority};
+use middlemark_adapter::{Error, OwnSettings, Pattern, Reception, Result, Settings, Topic};
+use zenoh::qos::{CongestionControl, Priority, Reliability};
 use zenoh::shm::{PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ShmProviderState};
 use zenoh::{Config, Wait};
 
 use crate::alive::Alive;
+use crate::applied::Applied;
 use crate::endpoints::Meeting;
 use crate::protection::Protection;
 use crate::Native;
@@ -28,6 +29,24 @@ pub struct Session {
     pub pool_bytes: usize,
     /// `None` in a trial without security.
     pub protection: Option<Protection>,
+    applied: Applied,
+}
+
+/// The quality of service with which publishers and queriers of a topic are declared.
+#[derive(Debug)]
+pub struct Qos {
+    pub reliability: Reliability,
+    pub congestion_control: CongestionControl,
+    pub priority: Priority,
+    pub express: bool,
+}
+
+/// Where the messages of a topic wait for their subscriber.
+#[derive(Debug)]
+pub enum Waiting {
+    Callback,
+    RingChannel(usize),
+    FifoChannel(usize),
 }
 
 impl Session {
@@ -40,7 +59,9 @@ impl Session {
         let _turn = shared.then(|| take_turn(settings)).transpose()?;
         let meeting = (!settings.one_process).then(|| Meeting::of(settings)).transpose()?;
         let protection = Protection::of(settings, &native)?;
-        let config = configuration(settings, &native, pool_bytes, meeting.as_ref(), protection.as_ref())?;
+        let mut applied = Applied::default();
+        let config =
+            configuration(settings, &native, pool_bytes, meeting.as_ref(), protection.as_ref(), &mut applied)?;
         let opened = || -> zenoh::Result<_> {
             let zenoh = zenoh::open(config).wait()?;
             let lends = pooled && settings.loan;
@@ -53,7 +74,7 @@ impl Session {
         };
         let place = meeting.as_ref().map_or("no endpoint", |meeting| &meeting.listen);
         let (zenoh, pool, alive) = opened().map_err(|error| failed(settings, "open a session at", place, error))?;
-        Ok(Self { zenoh, alive, pool, settings, native, pool_bytes, protection })
+        Ok(Self { zenoh, alive, pool, settings, native, pool_bytes, protection, applied })
     }
 
     /// Returns true if every link uses shared memory, or if the trial does not require it. If a peer cannot open the shared
@@ -65,10 +86,38 @@ impl Session {
         }
     }
 
-    pub fn congestion(&self, topic: &Topic) -> CongestionControl {
-        match self.native.congestion.unwrap_or(topic.reliable()) {
+    pub fn own_settings(&self) -> OwnSettings {
+        let mut applied = self.applied.clone();
+        for topic in self.settings.endpoints.iter() {
+            let (sender, receiver) = if topic.service { ("querier", "queryable") } else { ("publisher", "subscriber") };
+            applied.comment(&format!("{sender}: {:?}", self.qos(topic)));
+            applied.comment(&format!("{receiver}: {:?}", self.waiting(topic)));
+        }
+        applied.settings()
+    }
+
+    /// Returns the quality of service of the topic's publishers or queriers.
+    pub fn qos(&self, topic: &Topic) -> Qos {
+        let reliability = match topic.reliable() {
+            true => Reliability::Reliable,
+            false => Reliability::BestEffort,
+        };
+        let congestion_control = match self.native.congestion.unwrap_or(topic.reliable()) {
             true => CongestionControl::Block,
             false => CongestionControl::Drop,
+        };
+        // zenoh's numbers begin at 1, those of `native.priority` at 0.
+        let priority = Priority::try_from(1 + self.native.priority).unwrap_or_default();
+        Qos { reliability, congestion_control, priority, express: self.express() }
+    }
+
+    /// Returns a channel with room for `depth` messages of each publisher, so no publisher displaces the messages of another.
+    pub fn waiting(&self, topic: &Topic) -> Waiting {
+        let capacity = topic.capacity().unwrap_or(self.native.fifo_capacity);
+        match self.native.channel.unwrap_or(topic.depth().is_some()) {
+            _ if self.settings.reception == Reception::Listen => Waiting::Callback,
+            true => Waiting::RingChannel(capacity),
+            false => Waiting::FifoChannel(capacity),
         }
     }
 
@@ -77,11 +126,6 @@ impl Session {
     pub fn express(&self) -> bool {
         let own = self.settings.pattern != Pattern::Stream && !self.settings.is_default_configuration();
         self.native.express.unwrap_or(own)
-    }
-
-    /// Returns zenoh's priority. zenoh's numbers begin at 1, those of `native.priority` at 0.
-    pub fn priority(&self) -> Priority {
-        Priority::try_from(1 + self.native.priority).unwrap_or_default()
     }
 
     pub fn declared<T>(&self, what: &str, topic: &Topic, end: zenoh::Result<T>) -> Result<T> {
@@ -105,14 +149,19 @@ fn configuration(
     pool_bytes: usize,
     meeting: Option<&Meeting>,
     protection: Option<&Protection>,
+    applied: &mut Applied,
 ) -> Result<Config> {
     let mut config = match &native.file {
         None => Config::default(),
         Some(path) => Config::from_file(path)
             .map_err(|error| Error::from(format!("zenoh: config: {path}: {}", without_place(&error))))?,
     };
+    if native.file.is_some() {
+        applied.comment("the other values are those of your own file (native.config)");
+    }
     let mut set = |path: &str, json5: &str| {
         let refused = |error| Error::from(format!("zenoh: config.{path}={json5}: {}", without_place(&error)));
+        applied.set(path, json5);
         config.insert_json5(path, json5).map_err(refused)
     };
     let is_default = settings.is_default_configuration();

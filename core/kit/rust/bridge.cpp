@@ -2,6 +2,7 @@
 
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <list>
 
 #include <middlemark/json.hpp>
@@ -156,6 +157,17 @@ std::vector<std::string> RustAdapter::notes() const {
 }
 
 std::string RustAdapter::protected_by() const { return rust::words_of(calls().protected_by, adapter_); }
+
+OwnSettings RustAdapter::own_settings() const {
+  Answer answer;
+  calls().own_settings(adapter_, answer.reader());
+  if (answer.all.empty()) return {};
+  constexpr const auto& languages = middlemark::words_of<Language>;
+  const auto* const language = std::ranges::find(languages, answer.text);
+  if (language == languages.end())
+    throw AdapterError("the settings are in the language \"" + answer.text + "\", which the protocol does not have");
+  return {static_cast<Language>(language - languages.begin()), answer.advice};
+}
 
 std::string RustAdapter::refusals() const { return rust::words_of(calls().refusals, adapter_); }
 

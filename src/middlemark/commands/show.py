@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 @metric_option("Print these columns of the rows: p99.9, start, memory.pong, …")
 @option("--warnings", is_flag=True, group="What is shown", help="Print every warning in full.")
 @option("--breakdown", is_flag=True, group="What is shown", help="Print where the time of each row went.")
+@option(
+    "--settings",
+    is_flag=True,
+    group="What is shown",
+    help="Print the settings of the best rows as their middlewares' configuration files or as code, to copy.",
+)
 @formats(*PRINTED)
 def command(
     runs: tuple[str, ...],
@@ -34,6 +40,7 @@ def command(
     metric: str | None,
     warnings: bool,
     breakdown: bool,
+    settings: bool,
     output_format: str,
 ) -> int:
     """Print the runs; return the exit code."""
@@ -46,7 +53,8 @@ def command(
     metrics, wrong = read_metrics(metric)
     if problems := [*problems, *wrong]:
         raise RequestError(problems)
-    parts = ("table",) if rows or breakdown or metrics else ("notes",) if warnings else ("summary",) if only else ()
+    asked = {"settings": settings, "table": rows or breakdown or metrics, "notes": warnings, "summary": only}
+    parts = tuple(part for part, wanted in asked.items() if wanted)[:1]
     view = View(breakdown=breakdown, warnings=warnings, metrics=metrics)
     options = PrintOptions(output_format=output_format, parts=parts, view=view, chosen=chosen)
     read = read_runs(runs, output.tell)

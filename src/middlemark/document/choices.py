@@ -9,13 +9,13 @@ from middlemark.document.answers import states
 from middlemark.document.document import Document
 from middlemark.document.next_steps import settling_of
 from middlemark.document.numbers import rounded
+from middlemark.document.settings import settings_to_copy
 from middlemark.document.statements import CARRIERS, figure_text, lead, next_in_words, reason, why
 from middlemark.document.which import how_sure
 from middlemark.document.workloads import conclusion
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
-from middlemark.verdicts.names import ASKED, WORDS, plain, words
+from middlemark.verdicts.names import WORDS, plain
 from middlemark.verdicts.race import RaceVerdict, races
-from middlemark.verdicts.rows import Row
 
 USUAL_SIZE = 1024
 """The measured size nearest to this one is shown first."""
@@ -52,7 +52,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     """The verdict of ``which`` as the terminal prints it; of other runs ``why`` and how much more the next takes."""
     settings: str
-    """The winner's name, version and settings, to copy."""
+    """The winner's version and levels, and its settings in its own form, to copy."""
     winner: str
     places: tuple[Place, ...]
     """Each middleware over its best transport, the best first."""
@@ -123,7 +123,7 @@ def _choice(
         lead=lead(experiment),
         why=plain(why(experiment)),
         sentence=plain((race and how_sure(race)) or f"{why(experiment)} {next_in_words(experiment)}".strip()),
-        settings=_settings(document, first.row),
+        settings=settings_to_copy(document, first.row),
         winner=first.row.result.cell.adapter if len({*adapters}) == len(adapters) else first.row.name,
         places=tuple(
             Place(
@@ -149,10 +149,3 @@ def _mark(experiment: JudgedExperiment) -> str:
     if experiment.verdict == "tie":
         return "tie" if experiment.sure else "doubtful tie"
     return "only candidate" if experiment.verdict == "only" else experiment.verdict
-
-
-def _settings(document: Document, row: Row) -> str:
-    cell = row.result.cell
-    adapter = next((each for each in document.runs[row.run].file.adapters if each.name == cell.adapter), None)
-    named = f"{adapter.title} {adapter.version}".strip() if adapter else cell.adapter
-    return plain(f"{named}: transport {cell.transport}, {words(cell, (*ASKED, 'receive'))}")

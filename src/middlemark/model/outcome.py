@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from middlemark.model.imported import Imported
 from middlemark.model.noise import Witnessed
-from middlemark.model.protocol import Clock, Count, Index, RoleKind, SecondsOrZero, Several
+from middlemark.model.protocol import Clock, Count, Index, OwnSettings, RoleKind, SecondsOrZero, Several
 from middlemark.model.workload import Workload
 
 
@@ -393,6 +393,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The algorithms in force, in the middleware's words; None: the cell has no protection."""
     segment: SharedSegment | None = None
     """The smallest shared-memory segment through which a worker sent; None: unknown, or no limit."""
+    settings: OwnSettings | None = None
+    """The settings that the workers applied, in the middleware's own form; None: the adapter does not report them."""
     proof: ProtectionProof | None = None
     """Made once for each cell, in its first round; None in the other rounds, and for cells without protection."""
     evidence: Evidence | None = None

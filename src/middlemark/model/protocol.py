@@ -52,6 +52,7 @@ WatchScope = Literal["processors", "workers"]
 """Which context switches the kernel reports. ``processors``: every switch on a processor and both its threads; needs
 perf_event_paranoid <= 0 or CAP_PERFMON. ``workers``: when a thread of a worker was preempted and when it ran again, but
 not by which thread it was preempted."""
+Language = Literal["c", "cpp", "json5", "rust", "toml", "xml"]
 Ended = Literal["samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"]
 """Why a role ended. ``samples``, ``duration``: it has sent the requested number of messages, or has sent for the
 requested time. ``full``: the memory for samples is full. ``limit``: a sender's ``limit_s``, or a receiver's 10 s, have
@@ -389,6 +390,15 @@ class InForce(Message, frozen=True, kw_only=True):
     mlocked: bool
 
 
+class OwnSettings(Message, frozen=True, kw_only=True):
+    """Settings that a worker applied, as a configuration file of its middleware or as lines of code."""
+
+    language: Language
+    text: Annotated[str, Meta(min_length=1)]
+    """Made from the values that the worker passed to the middleware. Contains no names of topics, no addresses and no
+    paths of the trial, and no keys."""
+
+
 class PublishedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="published"):
     """This worker's publishers have published their histories. Sent only if a topic of the trial has a history."""
 
@@ -409,6 +419,8 @@ class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="rea
     """Size of the shared-memory segment through which this worker sends its messages; 0: unknown, or no limit."""
     segment_setting: str = ""
     """The middleware's setting that makes the segment larger."""
+    settings: OwnSettings | None = None
+    """null: the adapter does not report its settings."""
 
 
 class Counts(Message, frozen=True, kw_only=True):

@@ -27,7 +27,10 @@ class PrintOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     output_format: str = "text"
     parts: tuple[str, ...] = ()
-    """The parts of ``text``: ``summary``, ``table``, ``notes``. Empty: the answer of ``which``, else the summary."""
+    """The parts of ``text``: ``summary``, ``table``, ``notes``, ``settings``.
+
+    Empty: the answer of ``which``, else the summary.
+    """
     view: View = View()
     chosen: "Callable[[Row], bool] | None" = None
     """Returns whether a row is printed; None: all rows are printed."""
@@ -80,6 +83,8 @@ def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | Non
     if name != "text":
         return render(name, document, view)
     parts = options.parts or ("summary",)
+    if parts == ("settings",):
+        return render("settings", document, view)
     sentences = race_sentences(document, run, view.width) if run.file.plan.race and whole else ""
     since = document.since_last_run
     sentences_below = (*limits, *([since.since] if since else []))

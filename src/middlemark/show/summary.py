@@ -10,6 +10,7 @@ from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
 from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.screen import Statement, broken, decided, disturbed, headline, not_tried_text, undecided
+from middlemark.document.settings import winners
 from middlemark.document.table import Table
 from middlemark.model.run import Run
 from middlemark.model.units import format_count, format_seconds
@@ -137,7 +138,9 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
             yield from _stated(name, statement, style, width)
     if document.since_last_run is not None:
         yield from paragraph(document.since_last_run.since, width, most=2)
-    yield from paragraph(f"{show} --rows; --warnings prints each warning", width, "dim", first=f"{'More':<{_HEAD}}")
+    copied = "; --settings prints settings to copy" if any(row.result.settings for row in winners(document)) else ""
+    more = f"{show} --rows; --warnings prints each warning{copied}"
+    yield from paragraph(more, width, "dim", first=f"{'More':<{_HEAD}}")
 
 
 def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:

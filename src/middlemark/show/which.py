@@ -1,6 +1,7 @@
 """The answer of ``which`` on one screen."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -11,6 +12,9 @@ from middlemark.show import View
 from middlemark.show.terminal import command_lines, paragraph, printed, terminal
 from middlemark.verdicts.names import plain
 from middlemark.verdicts.race import RaceVerdict
+
+_MOST_SETTINGS = 10
+"""The most lines of settings that are printed below an answer."""
 
 
 def render_table(
@@ -24,9 +28,26 @@ def render_table(
         *terminal(table_of(verdict), width),
         Text(),
         *(line for text in below(verdict, folder, next_command) for line in paragraph(text, width)),
+        *_settings_lines(verdict, folder, width),
         *map(Text, command_lines("next: ", plain(next_command), width) if next_command else ()),
     ]
     return printed(lines, View(width=width))
+
+
+def _settings_lines(verdict: RaceVerdict, folder: str, width: int) -> Iterator[Text]:
+    """Yield the winner's settings in its own form, or the command that prints them if they are long."""
+    if verdict.verdict not in ("best", "tie"):
+        return
+    winner = verdict.answer[0].row.result
+    if winner.settings is None:
+        return
+    lines = winner.settings.text.splitlines()
+    if len(lines) <= _MOST_SETTINGS:
+        yield Text(f"to copy, for {winner.cell.adapter} ({winner.settings.language}):")
+        yield from (Text(f"  {plain(line)}") for line in lines)
+        return
+    begin = f"to copy ({len(lines)} lines of {winner.settings.language}): "
+    yield from map(Text, command_lines(begin, shlex.join(["middlemark", "show", plain(folder), "--settings"]), width))
 
 
 def render_races(verdicts: Sequence[RaceVerdict], width: int) -> str:

@@ -127,6 +127,8 @@ def _result(
     parts, absent, coding_absent = _breakdown(cell, trials)
     alive = [each for each in trials if each.outcome.failed is None]
     chosen = representative([each.outcome for each in alive], figures(cell, alive))
+    reported = [each.settings for each in ((chosen,) if chosen else ()) + tuple(measured) if each.settings]
+    settings = reported[0] if reported else None
     result = CellResult(
         cell=cell,
         name=name,
@@ -139,6 +141,8 @@ def _result(
         discovery_ns=_median(each.discovery_ns for each in measured),
         handshake_ns=_median(each.handshake_ns for each in measured),
         protected_by="; ".join(dict.fromkeys(each.protected_by for each in measured if each.protected_by)) or None,
+        settings=settings,
+        settings_absent=None if settings else _why_no_settings(outcomes),
         proof=next((each.proof for each in measured if each.proof), None),
         times_raw_transport=None,
         raw_transport=None,
@@ -163,6 +167,14 @@ def _result(
         return result
     result = _with_throughput(result, alive)
     return _with_workload(result, alive) if cell.workload else result
+
+
+def _why_no_settings(outcomes: Sequence[TrialOutcome]) -> str:
+    if any(each.imported for each in outcomes):
+        return "another tool measured it"
+    if all(each.failed for each in outcomes):
+        return "it has no result"
+    return "its adapter does not report them"
 
 
 def _with_workload(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult:

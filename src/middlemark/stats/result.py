@@ -7,6 +7,7 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Arrived, Failure, NetworkCost, ProtectionProof, RunWarning, Second, TrialCounts
+from middlemark.model.protocol import OwnSettings
 from middlemark.model.times import Summary, Times
 
 
@@ -394,6 +395,10 @@ class CellResult(Times, frozen=True, kw_only=True):
     """None if the run has no raw transport in the same experiment."""
     protected_by: str | None = None
     """The algorithms in force, in the middleware's words; None: no protection, or no trial reported them."""
+    settings: OwnSettings | None = None
+    """The settings that the middleware was given, as its configuration file or as lines of code."""
+    settings_absent: str | None = None
+    """Why there are no ``settings``."""
     proof: ProtectionProof | None = None
     """Results of the checks of the protection; None: no protection."""
     handshake_ns: float | None = None

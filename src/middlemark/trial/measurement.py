@@ -13,6 +13,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Transport, Worker
 from middlemark.model.noise import Witnessed
 from middlemark.model.outcome import Evidence, Placed, SharedSegment, TrialOutcome, Underway
+from middlemark.model.own_settings import together
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import (
     PROTOCOL_VERSION,
@@ -224,6 +225,9 @@ class Measurement:
                 (SharedSegment(each.segment_bytes, each.segment_setting) for each in readies if each.segment_bytes),
                 key=lambda each: each.bytes,
                 default=None,
+            ),
+            settings=together(
+                [(worker.who, ready.settings) for (worker, _), ready in zip(workers, readies, strict=True)]
             ),
             placed=tuple(
                 Placed(role=worker.who, pid=worker.pid, **msgspec.structs.asdict(ready.placement))

@@ -128,6 +128,8 @@ pub struct AdapterCalls {
     server: Option<Make>,
     notes: unsafe extern "C" fn(*mut c_void, Reader),
     protected_by: unsafe extern "C" fn(*mut c_void, Reader),
+    /// Sends the language as the text, and the settings as the advice; sends nothing if the adapter reports none.
+    own_settings: unsafe extern "C" fn(*mut c_void, Reader),
     refusals: unsafe extern "C" fn(*mut c_void, Reader),
     close: unsafe extern "C" fn(*mut c_void),
 }
@@ -306,6 +308,10 @@ impl AdapterCalls {
             let words = unsafe { with(adapter, String::new(), |adapter: &mut A, _| adapter.protected_by()) };
             into.send(&words, "");
         }
+        unsafe extern "C" fn own_settings<A: Adapter>(adapter: *mut c_void, into: Reader) {
+            let found = unsafe { with(adapter, None, |adapter: &mut A, _| adapter.own_settings()) };
+            found.iter().for_each(|it| into.send(it.language, &it.text));
+        }
         unsafe extern "C" fn refusals<A: Adapter>(adapter: *mut c_void, into: Reader) {
             let words = unsafe { with(adapter, String::new(), |adapter: &mut A, _| adapter.refusals()) };
             into.send(&words, "");
@@ -322,6 +328,7 @@ impl AdapterCalls {
             server: None,
             notes: notes::<A>,
             protected_by: protected_by::<A>,
+            own_settings: own_settings::<A>,
             refusals: refusals::<A>,
             close: close::<A>,
         }

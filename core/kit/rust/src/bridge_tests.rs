@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use super::*;
-use crate::{Buffer, Description, Identity, List, Pattern, Reception, Reliability, RequestReply};
+use crate::{Buffer, Description, Identity, List, OwnSettings, Pattern, Reception, Reliability, RequestReply};
 
 /// An adapter whose behaviour depends on the transport.
 struct Fake {
@@ -39,6 +39,9 @@ impl Adapter for Fake {
     }
     fn protected_by(&self) -> String {
         self.settings.credential(self.settings.identity.word(), ".key").display().to_string()
+    }
+    fn own_settings(&self) -> Option<OwnSettings> {
+        (self.settings.transport == "udp").then(|| OwnSettings { language: "json5", text: "{ mode: \"peer\" }".into() })
     }
     fn refusals(&self) -> String {
         "a stranger was refused".into()
@@ -190,6 +193,16 @@ fn a_client_has_a_publisher_and_a_subscriber() {
     let mut error = Collected::default();
     assert!(made(CALLS.server.unwrap(), adapter, &mut error).is_none());
     assert_eq!(error.texts(), ["fake: no servers"]);
+}
+
+#[test]
+fn settings_are_passed_on_with_their_language_or_not_at_all() {
+    for (transport, sent) in [("udp", vec![("json5".into(), "{ mode: \"peer\" }".into())]), ("tcp", vec![])] {
+        let (adapter, mut found) = (opened(transport), Collected::default());
+        unsafe { (CALLS.own_settings)(adapter, found.reader()) };
+        assert_eq!(found.0, sent);
+        unsafe { (CALLS.close)(adapter) };
+    }
 }
 
 #[test]

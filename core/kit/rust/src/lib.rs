@@ -8,6 +8,7 @@
 //! start becomes an error; a panic after the start becomes a failed call, which the worker reports. No panic leaves
 //! this crate.
 
+mod applied;
 mod bridge;
 mod buffer;
 mod description;
@@ -20,6 +21,7 @@ mod settings;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
+pub use applied::Code;
 pub use bridge::{AdapterCalls, Listener, Visitor};
 pub use buffer::Buffer;
 pub use description::*;
@@ -37,6 +39,14 @@ pub enum Published {
     TimedOut,
     /// The middleware refused the message; `LastError` contains the reason.
     Failed,
+}
+
+/// Settings as a configuration file or as lines of code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnSettings {
+    /// A word of `Language` in docs/protocol.md: `json5`, `rust` and so on.
+    pub language: &'static str,
+    pub text: String,
 }
 
 /// Sends the messages of one topic. Used by one thread at a time. If a call fails, it writes the middleware's message
@@ -117,6 +127,12 @@ pub trait Adapter: Sized {
     /// fails in `open`, and never sends without it.
     fn protected_by(&self) -> String {
         String::new()
+    }
+    /// Returns the settings of this process in the middleware's own form, for a user who wants to copy them. Made from
+    /// the values that were passed to the middleware, never written a second time by hand. Contains no names of topics,
+    /// no addresses and no paths of the trial, and no keys. Called once, after matching.
+    fn own_settings(&self) -> Option<OwnSettings> {
+        None
     }
     /// Returns the middleware's messages about rejected peers or other faults; empty if there were none. Called once if
     /// peers were not found in time. The text becomes part of the trial's error.

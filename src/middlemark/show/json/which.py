@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from middlemark.document.which import p99_absent
 from middlemark.model.cell import FACTORS, OF_WORKLOAD, Cell
 from middlemark.model.plan import Raced
-from middlemark.model.protocol import Reception, Reliability
+from middlemark.model.protocol import OwnSettings, Reception, Reliability
 from middlemark.model.run import NotTried
 from middlemark.show.json.cell import written
 from middlemark.show.json.output import Number, Output, filled, printed
@@ -16,7 +16,7 @@ from middlemark.stats.candidates import Elimination
 from middlemark.verdicts.experiments import JudgedRow, Standing, figure_of
 from middlemark.verdicts.race import RaceVerdict, elimination, latency_in, rounds_of, worst_edge_of
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 class Question(Output, frozen=True, kw_only=True):
@@ -39,8 +39,8 @@ class Question(Output, frozen=True, kw_only=True):
     budget_s: Number
 
 
-class SettingsOutput(Output, frozen=True, kw_only=True):
-    """The settings to configure. In a workload, each topic has its reliability and depth."""
+class LevelsOutput(Output, frozen=True, kw_only=True):
+    """The levels of the candidate. In a workload, each topic has its reliability and depth."""
 
     receive: Reception
     reliability: Reliability | UnsetType = UNSET
@@ -66,7 +66,11 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
 
     adapter: str
     transport: str
-    settings: SettingsOutput
+    levels: LevelsOutput
+    settings: OwnSettings | None
+    """The settings to copy, in the middleware's own form."""
+    settings_absent: str | None
+    """Why there are no ``settings``."""
     p50_ns: Number | None
     p90_ns: Number | None
     p99_ns: Number | None
@@ -175,8 +179,8 @@ def _answer(each: JudgedRow) -> AnswerOutput:
     result, latency = each.row.result, latency_in(each.row)
     return filled(
         AnswerOutput,
-        result.cell,
-        settings=_settings(result.cell),
+        *(result.cell, result),
+        levels=_levels(result.cell),
         **{f"{name}_ns": getattr(latency, name, None) for name in ("p50", "p90", "p99")},
         p99_absent=p99_absent(each.row),
         cpu_ns_per_message=figure_of(each.row, "cpu"),
@@ -188,12 +192,12 @@ def _answer(each: JudgedRow) -> AnswerOutput:
     )
 
 
-def _settings(cell: Cell) -> SettingsOutput:
-    """Return the settings to configure; in a workload, without those that its topics have."""
-    asked = [FACTORS[name] for name in SettingsOutput.__struct_fields__ if name in FACTORS]
+def _levels(cell: Cell) -> LevelsOutput:
+    """Return the levels to choose; in a workload, without those that its topics have."""
+    asked = [FACTORS[name] for name in LevelsOutput.__struct_fields__ if name in FACTORS]
     factors = [each for each in asked if cell.workload is None or each.name not in OF_WORKLOAD]
     levels: dict[str, Any] = {each.name: written(cell, each) for each in factors}
-    return SettingsOutput(native=dict(cell.native), **levels)
+    return LevelsOutput(native=dict(cell.native), **levels)
 
 
 def _edge(each: JudgedRow) -> Edge | None:

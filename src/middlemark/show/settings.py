@@ -1,0 +1,17 @@
+"""The settings of the best rows, each in its middleware's own form, to copy."""
+
+from middlemark.document.document import Document
+from middlemark.document.settings import settings_to_copy, winners
+from middlemark.show import View
+from middlemark.verdicts.names import plain
+
+
+def render(document: Document, _view: View) -> str:
+    """Return the settings of each winner below a comment with its version and levels, or why it has none."""
+    texts = []
+    for row in winners(document):
+        text = settings_to_copy(document, row)
+        if row.result.settings is None:
+            text += f"\n  no settings in its own form: {row.result.settings_absent}"
+        texts.append("\n".join(map(plain, text.splitlines())) + "\n")
+    return "\n".join(texts)
