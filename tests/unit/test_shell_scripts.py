@@ -47,7 +47,7 @@ def test_a_build_shows_its_progress_on_a_terminal_and_logs_every_line(tmp_path: 
     shown = os.read(terminal, 1 << 16).decode()
     os.close(terminal)
     assert "middlemark: 4 of 10 steps\x1b" in shown
-    assert "middlemark: 5 of 10 steps, about 0 s more" in shown
+    assert re.search(r"middlemark: 5 of 10 steps, about \d+ s more", shown)
     assert "middlemark: Building the Rust library middlemark_zenoh (cargo)" in shown
     assert (tmp_path / "log").read_text().splitlines() == lines
 

@@ -14,8 +14,8 @@ use iceoryx2::prelude::*;
 use iceoryx2::service::Service;
 use iceoryx2_bb_elementary::package_version::PackageVersion;
 use middlemark_adapter::{
-    Adapter, Code, Description, Error, OwnSettings, Pattern, Reception, RequestReply, Result, Settings, Topic, Transport,
-    DEFAULT_CONFIGURATION,
+    Adapter, Code, Description, Error, OwnSettings, Pattern, Reception, RequestReply, Result, Settings, Topic,
+    Transport, DEFAULT_CONFIGURATION,
 };
 
 use buffer_size::BufferSize;

@@ -80,9 +80,7 @@ pub fn client<V: Service>(trial: &Trial<V>, topic: &Topic, index: u32) -> Outcom
         allocation_strategy(AllocationStrategy::Static),
         backpressure_strategy(BackpressureStrategy::RetryUntilDelivered),
     );
-    let port = builder
-        .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
-        .create()?;
+    let port = builder.set_backpressure_handler(patience.handler(trial.settings.write_timeout())).create()?;
     let pending = Pending::<V>::default();
     let requests = Requests { pending: pending.clone(), index, port, service };
     let requests = Sender::new(trial, topic, requests, bells, patience);
@@ -161,9 +159,7 @@ pub fn server<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Answering<
         max_loaned_responses_per_request(1),
         backpressure_strategy(BackpressureStrategy::RetryUntilDelivered),
     );
-    let port = builder
-        .set_backpressure_handler(patience.handler(trial.settings.write_timeout()))
-        .create()?;
+    let port = builder.set_backpressure_handler(patience.handler(trial.settings.write_timeout())).create()?;
     let visit = Rc::new(Visit::<V> { request: RefCell::default(), turn: Cell::default() });
     let answers = Sender::new(trial, topic, Answers { visit: visit.clone(), service }, bells, patience);
     Ok((answers, Receiver { port: Requested { visit, port }, sleeper }))

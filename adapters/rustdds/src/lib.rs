@@ -129,8 +129,7 @@ impl Adapter for RustDds {
 
 impl Participant {
     fn open(settings: &Settings, native: &Native, address: Ipv4Addr, code: &Code) -> Result<Self> {
-        let mut builder = DomainParticipantBuilder::new(u16::try_from(settings.domain)?)
-            .with_only_networks([address]);
+        let mut builder = DomainParticipantBuilder::new(u16::try_from(settings.domain)?).with_only_networks([address]);
         builder = applied!(code, "participant", builder, same_host_loopback(address.is_loopback()));
         if let Some(bytes) = native.socket_receive_buffer_size {
             builder = applied!(code, "participant", builder, socket_receive_buffer_size(bytes as usize));

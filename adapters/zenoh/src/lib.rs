@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_adapter::{
-    Adapter, Credential, Description, NativeType, OwnSettings, Reliability, RequestReply, Result, Security, Settings, Topic,
-    Transport, DEFAULT_CONFIGURATION,
+    Adapter, Credential, Description, NativeType, OwnSettings, Reliability, RequestReply, Result, Security, Settings,
+    Topic, Transport, DEFAULT_CONFIGURATION,
 };
 use zenoh::query::{Query, Reply};
 use zenoh::sample::Sample;

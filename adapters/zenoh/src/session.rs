@@ -60,8 +60,7 @@ impl Session {
         let meeting = (!settings.one_process).then(|| Meeting::of(settings)).transpose()?;
         let protection = Protection::of(settings, &native)?;
         let mut applied = Applied::default();
-        let config =
-            configuration(settings, &native, pool_bytes, meeting.as_ref(), protection.as_ref(), &mut applied)?;
+        let config = configuration(settings, &native, pool_bytes, meeting.as_ref(), protection.as_ref(), &mut applied)?;
         let opened = || -> zenoh::Result<_> {
             let zenoh = zenoh::open(config).wait()?;
             let lends = pooled && settings.loan;
