@@ -22,10 +22,6 @@ Settings over(const std::string& transport, std::size_t bytes) {
   return settings;
 }
 
-std::vector<std::string> notes_of(const std::string& rmw, std::size_t bytes) {
-  return notes(rmw, rmw, over(rmw, bytes));
-}
-
 bool some_says(const std::vector<std::string>& notes, const std::string& words) {
   for (const std::string& note : notes) {
     if (note.find(words) != note.npos) return true;
