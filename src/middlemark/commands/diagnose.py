@@ -36,7 +36,8 @@ TRIALS = 10
 @runs_argument("Folders of runs; a folder of such folders means its newest (default: runs).")
 @option(
     "--try", "tried", is_flag=False, flag_value=ANY, metavar="[CHECK]", group="What is measured", shell_complete=checks,
-    help="Lift the limit CHECK (or the first), measure its rows with and without, interleaved, and restore it.",
+    help="Lift the limit CHECK (default: the first that a setting can lift), measure the rows that met it with and "
+    "without the limit, interleaved, and restore the setting.",
 )  # fmt: skip
 @option(
     "--trials",

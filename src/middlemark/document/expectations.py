@@ -147,7 +147,7 @@ class _Words:
             return ""
         cells = [self._rows[each.cell].result.cell for each in claimed.subjects]
         shared = common(cells, self._factors)
-        sizes = claimed.at.startswith("size ") and "→" not in claimed.at  # ``shared`` contains the size
+        sizes = claimed.at.startswith("size ") and "→" not in claimed.at  # then ``shared`` contains the size
         where = ", ".join(filter(None, (claimed.a.name, shared, "" if sizes else claimed.at)))
         return f"{where}: " if where else ""
 

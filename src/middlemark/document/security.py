@@ -105,7 +105,7 @@ def table_of(table: CostTable) -> Table:
         legend.append(f"unmarked: significantly slower than {NONE}")
     last = len(table.sizes)
     return Table(
-        title=f"{'messages/s' if table.by_rate else 'p50 in µs'}, and times as long as at {NONE}: {table.title}",
+        title=f"{'messages/s' if table.by_rate else 'p50 in µs'}, and time per message ÷ that at {NONE}: {table.title}",
         columns=tuple(Column(format_size(size), last - at) for at, size in enumerate(table.sizes)),
         lines=tuple(_line(table, each) for each in table.lines),
         legend=tuple(legend),

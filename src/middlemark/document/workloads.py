@@ -56,7 +56,7 @@ def short_verdict(found: ColumnVerdict) -> str:
 
 
 def failing(table: GraphTable) -> Iterator[str]:
-    """Yield for each middleware that does not hold: the first scale at which it fails, and the edge that fails most."""
+    """Yield a line for each middleware with a failing edge: the first such scale, and its edge that fails most."""
     for line in table.lines:
         for column, row in zip(table.columns, line.rows, strict=True):
             found = row.result.workload if row else None

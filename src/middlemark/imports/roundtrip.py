@@ -172,7 +172,8 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
         found.append(
             RunWarning(
                 "median-of-seconds",
-                f"the log ends before `# Overall`: its quantiles are medians of those of {len(run.seconds):,} seconds",
+                "the log ends before `# Overall`, so each quantile is the median of that quantile's values in "
+                f"{len(run.seconds):,} single seconds",
                 "a stall of one second shows only in the maximum",
             )
         )

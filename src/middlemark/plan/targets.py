@@ -55,11 +55,13 @@ class Target(msgspec.Struct, frozen=True):
 
 
 def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
-    """Return the default history depth: 1, or for a stream keep-all or the deepest history of the transport.
+    """Return the default history depth. None: keep-all.
 
-    Reliable keep-last 1 at full rate would measure how fast messages replace each other, not how fast they arrive.
-    ``publishers`` is the number on one topic. Each publisher has its own history in the reader, and all of them share
-    the transport's deepest history.
+    For a stream: keep-all. On a transport without keep-all: its deepest history divided by ``publishers``, the number
+    on one topic, because a reader keeps a history for each publisher and their sum is limited. FALLBACK_DEPTH replaces
+    the deepest history if the transport names none. For other patterns: 1.
+
+    A stream does not get reliable keep-last 1: at full rate that would measure how fast messages replace each other.
     """
     if pattern != "stream":
         return 1

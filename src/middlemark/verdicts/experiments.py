@@ -39,7 +39,7 @@ class Standing(StrEnum):
     ONLY = "only"
     """No other candidate has a result."""
     FAILED = "failed"
-    """It has no result, or its actual transport or protection is not the one that its name says."""
+    """It has no result, or its actual transport or protection differs from that in its name."""
 
 
 class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +128,11 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def winner(self) -> JudgedRow | None:
-        """The first of the ranking: the best, or the one with the lowest median. None: no row has a figure."""
+        """The first candidate of the ranking. It is shown to be the best only if ``verdict`` is ``best``.
+
+        With any other verdict it only has the lowest median. None: no row has a figure, or no candidate meets the
+        requirements (``none holds``).
+        """
         return next((each for each in self.ranked if self.verdict != "none holds"), None)
 
     @property
