@@ -27,7 +27,7 @@ class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Distribution(msgspec.Struct, frozen=True):
-    """``curve``: percentile and ns. ``heat``: None if there are too few samples, or a histogram holds some of them."""
+    """``curve``: percentile and ns. ``heat``: None if there are too few samples, or if some are only in a histogram."""
 
     curve: tuple[tuple[Number, Number], ...] | None = None
     heat: HeatMap | None = None

@@ -50,19 +50,19 @@ def headline(tables: Sequence[CostTable]) -> str:
     """Return the least and the greatest cost of the levels, the strongest first; empty: ``none`` was not measured."""
     levels_in_words: list[str] = []
     for level in reversed(LEVELS[1:]):
-        known = [
+        measured = [
             (cost.times, f"{line.name} at {format_size(size)}")
             for line in tables[0].lines
             if line.level == level
             for size, cost in zip(tables[0].sizes, line.costs, strict=True)
             if cost and cost.times
         ]
-        if not known:
+        if not measured:
             continue
-        (least, where), (most, there) = min(known), max(known)
+        (least, where), (most, there) = min(measured), max(measured)
         if levels_in_words:
             levels_in_words.append(f"{level} {' to '.join(dict.fromkeys(map(ratio, (least, most))))}")
-        elif len(known) == 1:
+        elif len(measured) == 1:
             levels_in_words.append(f"{level} takes {ratio(most)} times as long as {NONE} ({there})")
         else:
             levels_in_words.append(

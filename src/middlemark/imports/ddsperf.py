@@ -49,7 +49,7 @@ _KNOWN = re.compile(
 
 
 class _Pings:
-    """The seconds in which one process sent pings of one size. ``row``: Middlemark's row, empty in ddsperf's logs."""
+    """The seconds in which one process sent pings of one size. ``row``: as printed by Middlemark, else empty."""
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -77,7 +77,7 @@ class _Pings:
 
 
 class _Subscriber:
-    """The seconds in which a process received samples of one size. Silent seconds before and after them do not count."""
+    """The seconds in which a process received samples of one size, including silent seconds between them."""
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -194,7 +194,7 @@ def _among_data(trial: ImportedTrial) -> bool:
 
 
 def _cell(row: str, size: int, pattern: str = "ping-pong", **levels: int | None) -> Cell:
-    """Return the cell of a row. The name of a row printed by Middlemark is in the line above it."""
+    """Return the cell of a row. If Middlemark printed the row, the line above it contains the row's name."""
     name, _, words = row.partition(": ")
     where = cell(f"{name} ({TOOL})" if row else _ADAPTER, size, pattern, (), **levels)
     return msgspec.structs.replace(where, label=words or None)

@@ -94,7 +94,7 @@ class Costs:
         return (pid, pid) in self._processes
 
     def costs_of(self, pid: int, *, only_row: bool) -> tuple[WorkerCost, ...]:
-        """Return the costs of the process and of the peers whose costs it printed; with ``only_row``, of all processes."""
+        """Return the costs of the process and of peers whose costs it printed; with ``only_row``, of all processes."""
         found = {}
         for (costs_of, by), process in sorted(self._processes.items()):
             if (only_row or pid in (costs_of, by)) and (costs_of not in found or costs_of == by):

@@ -28,7 +28,7 @@ from middlemark.stats.buckets import summarise_both
 
 TOOL = "probe"
 FORMAT_OF_PROBE = (TOOL, "stamps of the probe")
-"""The tool, and the name of its files. It is not a ``LogFormat``, as a folder's files are read together."""
+"""The names of the tool and of its format. It is no ``LogFormat``, because all files of a folder are read together."""
 
 
 def read_probes(files: Sequence[tuple[str, bytes]]) -> Log:

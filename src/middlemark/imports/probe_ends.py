@@ -20,7 +20,7 @@ Ns = npt.NDArray[np.int64]
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """The conversion from ticks to CLOCK_MONOTONIC. All processes with the same clock use one line, for consistency."""
+    """A straight line that converts ticks to CLOCK_MONOTONIC, the same for all processes with the same clock."""
 
     ticks: int
     ns: int
@@ -108,9 +108,9 @@ def _sends(sent: Sequence[End]) -> _Sends:
     ends = np.repeat(np.arange(len(sent)), [len(each.sequences) for each in sent])
     numbers = np.concatenate([np.arange(len(each.sequences)) for each in sent])
     at = np.concatenate([each.at for each in sent])
-    known, first, counts = np.unique(sequences, return_index=True, return_counts=True)
+    distinct, first, counts = np.unique(sequences, return_index=True, return_counts=True)
     once = first[counts == 1]
-    return _Sends(known[counts == 1], ends[once], numbers[once], at[once], int(counts[counts > 1].sum()))
+    return _Sends(distinct[counts == 1], ends[once], numbers[once], at[once], int(counts[counts > 1].sum()))
 
 
 def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], sends: _Sends) -> ImportedTrial | None:
@@ -124,9 +124,9 @@ def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], s
     before = unknown = negative = 0
     for index, end in enumerate(received):
         places = np.minimum(np.searchsorted(sends.sequences, end.sequences), max(len(sends.sequences) - 1, 0))
-        known = sends.sequences[places] == end.sequences if len(sends.sequences) else np.zeros(len(places), bool)
-        unknown += int((~known).sum())
-        ours = np.flatnonzero(known & mine[places]) if len(sends.sequences) else np.zeros(0, np.int64)
+        stamped = sends.sequences[places] == end.sequences if len(sends.sequences) else np.zeros(len(places), bool)
+        unknown += int((~stamped).sum())
+        ours = np.flatnonzero(stamped & mine[places]) if len(sends.sequences) else np.zeros(0, np.int64)
         _, first = np.unique(places[ours], return_index=True)
         firsts = ours[np.sort(first)]
         places = places[firsts]

@@ -24,7 +24,7 @@ _MEMORY = (0x0102_1994, 0x8584_58F6)
 _MOST = 1 << 60
 """No tick counter reaches this number."""
 LONGEST = 1 << 55
-"""The length of a recording, in ticks, that none reaches: months at 3 GHz."""
+"""Every recording has fewer ticks. At 3 GHz this number of ticks takes months."""
 NS_PER_TICK = (0.05, 100.0)
 """The shortest and longest tick of any clock: 20 GHz and 10 MHz."""
 

@@ -114,8 +114,8 @@ def _cut(summary: object) -> list[RunWarning]:
     return [
         RunWarning(
             "no-summary",
-            "the log ends before its summary: the rate is the median of its intervals, latencies are those of the last "
-            "one",
+            "the log ends before its summary: the rate is the median of its intervals, and the latencies are those of "
+            "the last interval",
             "let perftest end normally, for example with -executionTime",
         )
     ]

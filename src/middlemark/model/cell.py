@@ -130,7 +130,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             metavar="octets|image|point-cloud|imu|tf,…",
             help="Plain bytes, or a ROS message that is serialised; size is then that of its main array.",
             of="middleware",
-            honour=one_of("types", lambda level, known: f"it carries {listing(known)}, not {level}"),
+            honour=one_of("types", lambda level, supported: f"it carries {listing(supported)}, not {level}"),
         ),
     ] = "octets"
     receive: Annotated[
@@ -204,7 +204,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             help="All roles in one process (1), or each in its own (2).",
             honour=one_of(
                 "processes",
-                lambda _, known: "within one process only" if known == (1,) else "between processes only",
+                lambda _, supported: "within one process only" if supported == (1,) else "between processes only",
             ),
             request="one_process",
             in_request=lambda level: level == 1,

@@ -120,9 +120,9 @@ def carried(topic: Topic, transport: Transport) -> MessageType:
     """Return the type in which the transport carries the topic: octets if it does not support the topic's own."""
     if topic.sizes is not None:
         return OCTETS
-    for known in transport.types:
-        if known == topic.type and misfit(topic.type, topic.size) is None:
-            return known
+    for supported in transport.types:
+        if supported == topic.type and misfit(topic.type, topic.size) is None:
+            return supported
     return OCTETS
 
 

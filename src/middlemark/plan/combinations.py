@@ -1,4 +1,4 @@
-"""Combinations of the load's levels (senders, rate, arrivals): which are valid, and which levels mean nothing."""
+"""Combinations of the load's levels (senders, rate, arrivals): which are valid, and which levels have no effect."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +25,8 @@ def expand_loads(
 ) -> ExpandedLoads:
     """Cross the factors of the load.
 
-    An invalid combination is left out with a note. If a named level is in no valid combination, it is refused
-    (``lenient``: it is also left out). Combinations that are not ``wanted`` are left out without a note.
+    An invalid combination is left out with a note. A named level that is in no valid combination is refused; if
+    ``lenient``, it is left out with a note. Combinations that are not ``wanted`` are left out without a note.
     """
     loads: list[LoadLevels] = [
         dict(zip(LOAD, levels, strict=True)) for levels in itertools.product(*(asked[factor].values for factor in LOAD))

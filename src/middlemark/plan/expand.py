@@ -164,9 +164,9 @@ def _settle_sites(
         text = f"1 process cannot be on two sites (across {apart[0]}); leave out one of the two"
         problems.append(Problem(everything["processes"].place, text))
     if sweep.workload is not None:
-        known = [each.name for each in sweep.workload.sites]
+        sites = [each.name for each in sweep.workload.sites]
         for level in apart:
-            if missing := [name for name in sites_of(level) if name not in known]:
+            if missing := [name for name in sites_of(level) if name not in sites]:
                 text = f"which nodes are on {listing(missing)}? write [workload.site] and {missing[0]} = [nodes] below"
                 problems.append(Problem(across.place, text))
 

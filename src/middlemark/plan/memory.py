@@ -28,7 +28,7 @@ FASTEST_BYTES_PER_S = 32e9
 """More bytes per second than two processors fill and check."""
 SHORTEST_ROUND_TRIP_S = {"poll": 150e-9, "block": 500e-9, "listen": 500e-9}
 SHORTEST_COPYING_S = 60e-9
-"""For a ping without pongs."""
+"""The shortest round trip of a ping without pongs, which only copies."""
 MARGIN = 1.1
 """Factor by which arrivals may exceed their rate."""
 MOST_BUNCHED = 10

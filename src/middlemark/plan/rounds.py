@@ -116,7 +116,7 @@ def racing(
     question: bool = False,
     metric: Raced = "p50",
 ) -> Plan:
-    """Return the plan as one race for each experiment, or for a ``question`` as one race of all cells.
+    """Return the plan as one race for each experiment; if ``question``, as one race of all cells.
 
     ``raw_transports`` are adapters that are no candidates. Raises RequestError if there is no candidate, or if the
     first rounds take too long.

@@ -131,10 +131,10 @@ def _round_trips(
     for number, samples in enumerate(trials, start=1):
         if result.trials > 1:
             yield f"# round trips of trial {number}"
-        known = numbers if number == result.series_trial and not result.failed_trials else {}
-        ping = next((at for who, at in known.items() if who.startswith("ping")), None) or next(free)
+        workers = numbers if number == result.series_trial and not result.failed_trials else {}
+        ping = next((at for who, at in workers.items() if who.startswith("ping")), None) or next(free)
         within = result.cell.processes == 1
-        pong = ping if within else next((at for who, at in known.items() if "pong 0" in who), None) or next(free)
+        pong = ping if within else next((at for who, at in workers.items() if "pong 0" in who), None) or next(free)
         for second, values in _windows(samples):
             yield f"[{ping}] {second}.000  pong:{pong} size {result.cell.size} {_times(values)} cnt {len(values)}"
             yield from _too_few(len(values))

@@ -153,8 +153,8 @@ def suite_budget_s(suites: Sequence[Suite]) -> float | None:
     There is no limit if a sweep has no budget.
     """
     budgets = [[each.budget_s for each in suite.sweeps] for suite in suites]
-    known = [[each for each in found if each is not None] for found in budgets]
-    return sum(map(max, known)) if suites and known == budgets else None
+    limited = [[each for each in found if each is not None] for found in budgets]
+    return sum(map(max, limited)) if suites and limited == budgets else None
 
 
 def read_budget(typed: str | None, default_s: float = BUDGET_S) -> tuple[float, list[Problem]]:

@@ -160,16 +160,16 @@ def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
     )
 
 
-def _further(rows: Sequence[Row], known: Sequence[Hashable]) -> list[tuple[str, ...]]:
+def _further(rows: Sequence[Row], texts: Sequence[Hashable]) -> list[tuple[str, ...]]:
     """Return what makes each row's name unique: nothing, its sweep, or its sweep and its number."""
-    once, twice = Counter(known), Counter(zip(known, (row.result.name for row in rows), strict=True))
+    once, twice = Counter(texts), Counter(zip(texts, (row.result.name for row in rows), strict=True))
     return [
         ()
         if once[each] == 1
         else (row.result.name,)
         if twice[each, row.result.name] == 1
         else (row.result.name, f"#{row.index + 1}")
-        for row, each in zip(rows, known, strict=True)
+        for row, each in zip(rows, texts, strict=True)
     ]
 
 

@@ -88,7 +88,7 @@ def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
         found.headers["Content-Security-Policy"] += "; connect-src 'self'"  # for the verdicts
         return found
 
-    async def known(request: Request) -> Response:
+    async def verdict_lines(request: Request) -> Response:
         if not has_token(request):
             return not_found()
         return JSONResponse(await run_in_threadpool(lines), headers=HEADERS)
@@ -123,7 +123,7 @@ def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
     app = Starlette(
         routes=[
             Route("/{token}/", runs),
-            Route("/{token}/verdicts", known),
+            Route("/{token}/verdicts", verdict_lines),
             Route("/{token}/run/{name}", run),
             Route("/{token}/compare", compare),
         ],

@@ -1,7 +1,8 @@
 """Watch a running ROS 2 graph for some seconds: its publishers, subscribers, QoS, rates and sizes.
 
-The caller provides a clock, and ``rclpy`` from a ROS 2 installation. Messages are received as octets, so of each type
-only the package must be installed. While this process handles a message, it may miss others of best-effort topics.
+The caller provides a clock, and ``rclpy`` from a ROS 2 installation. Messages are received as octets, so
+only the packages of their types must be installed. While this process handles a message, it may miss messages of
+best-effort topics.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

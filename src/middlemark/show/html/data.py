@@ -169,9 +169,9 @@ def _factors(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[
 
 def _ordered(levels: Iterable[Any]) -> list[Any]:
     """Return the different levels: numbers ascending, then words in their first order."""
-    known = list(dict.fromkeys(levels))
-    numbers = sorted(each for each in known if isinstance(each, int | float) and not isinstance(each, bool))
-    return [*numbers, *(each for each in known if isinstance(each, bool | str))]
+    different = list(dict.fromkeys(levels))
+    numbers = sorted(each for each in different if isinstance(each, int | float) and not isinstance(each, bool))
+    return [*numbers, *(each for each in different if isinstance(each, bool | str))]
 
 
 def _run(document: Document, at: int) -> Json:

@@ -119,11 +119,11 @@ class Derived(Output, frozen=True, kw_only=True):
 
 def _figures() -> Mapping[str, Any]:
     """Return the type of each figure of a CellResult; times and rates are Numbers."""
-    said = {name: hint for name, hint in get_type_hints(CellResult).items() if name not in _APART}
-    measured = [name for name, hint in said.items() if hint == float | None and name.endswith(_UNITS)]
-    said |= dict.fromkeys(measured, Number | None)
-    said |= dict.fromkeys(_COUNTS, int | None) | get_type_hints(Derived)
-    return {name: said[name] for name in (*_FIRST, *(each for each in said if each not in _FIRST))}
+    types = {name: hint for name, hint in get_type_hints(CellResult).items() if name not in _APART}
+    measured = [name for name, hint in types.items() if hint == float | None and name.endswith(_UNITS)]
+    types |= dict.fromkeys(measured, Number | None)
+    types |= dict.fromkeys(_COUNTS, int | None) | get_type_hints(Derived)
+    return {name: types[name] for name in (*_FIRST, *(each for each in types if each not in _FIRST))}
 
 
 _FIGURES = _figures()

@@ -284,8 +284,8 @@ def render_study(study: Study, run: Run, expected: Sequence[Expected]) -> str:
 
 
 def _claim(study: Study, claim: JudgedClaim) -> ClaimOutput:
-    said = study.claim_of(claim.expected.id)
-    itself = (said.contradicts or None) if said else None
+    stated = study.claim_of(claim.expected.id)
+    itself = (stated.contradicts or None) if stated else None
     awake = filled(AwakeOutput, claim.awake, verdict=claim.awake_word) if claim.awake else None
-    figure = said and said.figure
+    figure = stated and stated.figure
     return filled(ClaimOutput, claim.expected, verdict=claim.word, figure=figure, contradicts=itself, awake=awake)

@@ -151,14 +151,14 @@ export const decision = {
         each.kind === context.option("kind") && (context.option("raw-transports") || !each.is_raw_transport) && isAsked(each),
     );
     const decided = decide(cells, wish);
-    const told = shownFactors(
+    const factors = shownFactors(
       decided.map((row) => row.first),
       context.data.factors,
       wish,
     );
     const rows = decided.map((row) => ({
       ...row,
-      label: configurationName(row, told),
+      label: configurationName(row, factors),
       verdict: STATUS[row.status],
       latency_ns: row.value ?? row.meanwhile,
       quantile: row.quantile,
