@@ -87,7 +87,7 @@ def _text(run: "MeasuredRun", found: "tuple[Diagnosis, ...]", *, several: bool) 
     if any(each.lift for each in found):
         lines.append(f"Tried before and after: middlemark diagnose {folder} --try")
     title = [f"{folder}:"] if several else []
-    return "\n".join([*title, *(lines or ["No row met a limit that its trials have evidence of."])]) + "\n"
+    return "\n".join([*title, *(lines or ["The trials have no evidence that a row met a limit."])]) + "\n"
 
 
 def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
@@ -99,9 +99,9 @@ def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
     if chosen is not None:
         text = f"no setting here lifts it: {chosen.sentence}"
     elif name == ANY:
-        text = found[0].sentence if found else "no row met a limit that its trials have evidence of"
+        text = found[0].sentence if found else "the trials have no evidence that a row met a limit"
     else:
-        limits = there_are([each.check for each in able]) if able else "there is none of any limit that a setting lifts"
+        limits = there_are([each.check for each in able]) if able else "nor of any other limit that a setting lifts"
         text = f"no trial has evidence of {name}; {limits}"
         if name not in check_names():
             text = f"there is no check {name}; {did_you_mean(name, check_names())}"

@@ -14,9 +14,9 @@ from middlemark.verdicts.names import EXPERIMENT, joined, plain, varying, words
 from middlemark.verdicts.rows import Row, grouped, misnamed
 
 MOST = 8
-"""The most sentences; the figures of the report contain the rest."""
+"""The most sentences in the answers. The figures of the report show the other verdicts."""
 _WARNED = 4
-"""The most rows of an experiment whose warnings are named."""
+"""An answer names the warnings of at most this number of rows."""
 
 
 def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, ...]:

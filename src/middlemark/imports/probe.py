@@ -103,8 +103,8 @@ def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
             imported_warning(where),
             RunWarning(
                 f"{what}-not-round-trip",
-                f"its time is that of a {what} in the program; it is shown as a round trip here",
-                f"it need not contain a message; compare it with the same {what} in other recordings",
+                f"its time is that of a {what} in the program, shown here as a round trip",
+                f"the {what} may contain no message; compare it with the same {what} in other recordings",
             ),
             *written_back([of]),
         ]

@@ -6,7 +6,7 @@ from middlemark.model.protocol import Other, Still
 
 
 class Switches(msgspec.Struct, frozen=True, kw_only=True):
-    """Context switches of the roles' processors to other threads than the workers', from the kernel's records."""
+    """Context switches of the roles' processors to threads of other processes, from the kernel's records."""
 
     scope: str
     """``processors``: every switch; ``workers``: only switches that pushed a worker's thread off, without the other
@@ -14,9 +14,9 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool
     """No record was lost."""
     others_ns: tuple[tuple[int, int], ...]
-    """(processor, ns in which such threads ran on it)."""
+    """(processor, ns in which threads of other processes ran on it)."""
     others: tuple[Other, ...]
-    """The threads that ran longest."""
+    """The threads of other processes that ran longest."""
     own_ns: int = 0
     """The part of ``others_ns`` that the bench's own launcher and witness took."""
     spells: tuple[tuple[int, int, int], ...] = ()

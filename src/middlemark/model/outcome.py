@@ -121,7 +121,7 @@ class Coding(msgspec.Struct, frozen=True, kw_only=True):
     serialize_ns: float | None = None
     deserialize_ns: float | None = None
     reply_serialize_ns: float | None = None
-    """For the messages with which a pong or a server answers, as ``reply_deserialize_ns``."""
+    """This and ``reply_deserialize_ns``: for the replies of a pong or a server."""
     reply_deserialize_ns: float | None = None
 
 

@@ -113,7 +113,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def repeats(self) -> tuple[str, ...] | None:
-        """Suites and machine, which two runs of one suite here have in common; None: the run is not one of suites."""
+        """Suites and machine, which are equal if one run repeats the other; None: no suite was named or run."""
         suites, machine = self.file.suites, self.file.machine
         if self.file.imported or suites in ((), ("command-line",)):
             return None

@@ -1,4 +1,4 @@
-"""Change settings of the machine until the process ends or ``--restore`` runs. The journal records each change first."""
+"""Change settings of the machine until the process ends or ``--restore`` runs. The journal is written first."""
 
 import contextlib
 import os

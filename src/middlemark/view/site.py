@@ -50,7 +50,7 @@ def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
     verdicts = Verdicts(line)
 
     def lines() -> dict[str, str | None]:
-        """Return the known lines by the element that shows them."""
+        """Return the computed lines, each by the id of the element that shows it."""
         runs = [*shelf.runs().values()]
         changes = {f"changed-{at}": verdicts.of(*pair) for at, pair in enumerate(pairs(runs)[:MOST_CHANGES])}
         judged = [each for each in runs if each.wrong is None and each.state != "running"]

@@ -25,7 +25,7 @@ LATER = "it is built on request"
 NOT_YET = "it is not built yet"
 """The beginning of the reason why an adapter of this checkout is absent if the build left no note about it."""
 BENCH_ONLY = frozenset({"null"})
-"""Adapters of this checkout for tests of the bench, which say so in their description once they are built."""
+"""Adapters of this checkout that only test the bench. Once built, an adapter's description contains this fact."""
 DESCRIBE_S = 10.0
 AT_ONCE = 8
 ROS = Path("/opt/ros")

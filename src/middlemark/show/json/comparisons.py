@@ -97,7 +97,7 @@ class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}
     at_most: float | None
     """The upper 95 % limit of the rate."""
     worth: int | None
-    """The number of independent comparisons whose count of false verdicts would scatter as much."""
+    """Comparisons that share labels are correlated. They say as much as this number of independent comparisons."""
     chance: float
     """The probability of this number of false verdicts or more, at the highest allowed rate."""
     holds: bool

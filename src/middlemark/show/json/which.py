@@ -83,7 +83,7 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
     memory_bytes: Number | None
     """Resident memory of all workers at the end."""
     times_baseline: Number | None
-    """Its time divided by its baseline's: the fastest raw transport that copies, or hands over, as it does."""
+    """Its time divided by that of its baseline: the fastest raw transport that copies, or passes a pointer, like it."""
     interval: tuple[Number, Number] | None
     """The 95 % interval of the p50."""
     worst_edge: Edge | None
@@ -110,7 +110,7 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
 
 
 class WhichOutput(Output, frozen=True, kw_only=True):
-    """Which middleware is best for what was asked."""
+    """The answer to the question which middleware is best."""
 
     schema: int = SCHEMA
     question: Question
