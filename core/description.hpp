@@ -60,7 +60,7 @@ struct Transport {
   bool keep_all = true;
   /// The transport needs daemons, which `companions` of the adapter lists.
   bool companions = false;
-  /// It listens on every interface, so trials on this machine run in a network namespace that has only lo.
+  /// The transport listens on every interface, so trials on this machine run in a network namespace with only lo.
   bool own_network = false;
   /// The ping has no pongs and receives the messages that it published itself.
   bool alone = false;

@@ -83,7 +83,7 @@ PLANTS = {"shm": _planted_in_shm, "null": _planted_in_null}
 @quiet_option()
 def command(trials: str, duration: str, plant: str, out: str | None, output_format: str, quiet: bool) -> int:
     """Measure, judge the verdicts and print how many are false; return the exit code."""
-    import middlemark.runs.measure  # noqa: F401  imported before interrupts unwind
+    import middlemark.runs.measure  # noqa: F401  imported before Ctrl-C raises
 
     with unwind():
         built = built_workers(PLANTS)

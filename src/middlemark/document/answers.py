@@ -36,7 +36,7 @@ def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, .
 
 
 def _spread(group: Sequence[JudgedExperiment], room: int) -> Sequence[JudgedExperiment]:
-    """Return at most ``room`` of the sizes, evenly spread, the smallest and the largest included."""
+    """Return at most ``room`` experiments at evenly spread sizes, including the smallest and the largest size."""
     if len(group) <= room:
         return group
     if room <= 1:
@@ -52,7 +52,7 @@ def _varied_factors(found: Sequence[JudgedExperiment]) -> frozenset[str]:
 
 
 def _between_runs(document: Document, comparisons: Comparisons) -> Iterator[str]:
-    """Count the verdicts on the cells that a later run has in common with the first."""
+    """Yield a sentence for each later run: the number of each verdict on the cells that the first run also has."""
     family = comparisons.families.get(("run", "p50"), [])
     for at in range(1, len(document.runs)):
         verdicts = Counter(each.word for each in family if each.pairing.b.run == f"r{at}")
@@ -205,5 +205,5 @@ def _range(at: Sequence[tuple[int, float]]) -> str:
 
 
 def span(shown: Iterable[str]) -> str:
-    """Return the two ends of a range, or one if they are equal."""
+    """Return the two ends of a range as text, or one text if they are equal."""
     return " to ".join(dict.fromkeys(shown))

@@ -107,7 +107,7 @@ class RowColumn(msgspec.Struct, frozen=True):
     title: str
     priority: int
     means: str
-    """Its line of the legend."""
+    """The meaning of the column, for the legend."""
     text: Callable[[Row], str]
     always: bool = False
     """Shown even if no row has a figure in it."""

@@ -67,7 +67,7 @@ class ExpectationResult(msgspec.Struct, frozen=True, kw_only=True):
     claimed: str
     measured: float | None
     low: float | None
-    """The lower end of the interval, as ``high`` is the upper; null: too few trials."""
+    """The lower end of the interval; ``high`` is the upper end. null: too few trials."""
     high: float | None
     verdict: ClaimVerdict
     trials_needed: int | None
@@ -95,7 +95,7 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
 
 
 class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """All warnings of one code: the text of the worst, and each remedy once."""
+    """All warnings of one code: the text of the worst warning, and each remedy once."""
 
     code: str
     count: int

@@ -20,9 +20,9 @@ class Column(msgspec.Struct, frozen=True):
     title: str
     priority: float = NEVER_HIDDEN
     left: bool = False
-    """True if it contains words, which are aligned to the left."""
+    """True if the column contains words, which are aligned to the left."""
     means: str = ""
-    """Its line of the legend."""
+    """The meaning of the column, for the legend."""
     style: str = "dim"
     """The style of its title."""
 

@@ -56,7 +56,7 @@ def short_verdict(found: ColumnVerdict) -> str:
 
 
 def failing(table: GraphTable) -> Iterator[str]:
-    """Yield a line for each middleware with a failing edge: the first such scale, and its edge that fails most."""
+    """Yield a line for each middleware that fails: its first scale with a failing edge, and the edge failing most."""
     for line in table.lines:
         for column, row in zip(table.columns, line.rows, strict=True):
             found = row.result.workload if row else None

@@ -67,7 +67,7 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     companions: bool = False
     """The transport needs daemons, which ``companions`` of the adapter lists."""
     own_network: bool = False
-    """It listens on every interface, so trials on this machine run in a network namespace that has only lo."""
+    """The transport listens on every interface, so trials on this machine run in a network namespace with only lo."""
     alone: bool = False
     """The ping has no pongs and receives the messages that it published itself."""
     best_effort_carrier: str = ""

@@ -78,7 +78,7 @@ class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
     delay_ns: int | None = None
     """Time that the roles' own threads were runnable while another thread had the processor, summed (schedstat)."""
     middleware_delay_ns: int | None = None
-    """As ``delay_ns``, but for the middleware's own threads that lived until the end."""
+    """Like ``delay_ns``, for the middleware's own threads that lived until the end."""
     voluntary: int | None = None
     """Number of times that a worker's thread went to sleep."""
     involuntary: int | None = None

@@ -381,7 +381,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     counts: TrialCounts | None = None
     discovery_ns: int | None = None
     handshake_ns: int | None = None
-    """As ``discovery_ns``, but from opening the middleware: some authenticate their peers before topics exist."""
+    """Like ``discovery_ns``, counted from opening the middleware: some authenticate their peers before topics exist."""
     first_sample_ns: int | None = None
     """From the start of the first worker to the beginning of the first measured round trip, without the warm-up."""
     clock: Clock | None = None

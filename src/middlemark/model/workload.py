@@ -84,7 +84,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     depth: Annotated[int, Meta(ge=1)] | None = 10
     """Depth of the keep-last history in messages; None is keep-all."""
     service: bool = False
-    """It carries the replies to ``after``, whose only subscriber publishes it. The two topics are one service."""
+    """The topic carries the replies to ``after``, whose only subscriber publishes them. Both topics are one service."""
     durability: Durability = "volatile"
     history: Annotated[int, Meta(ge=0)] = 0
     """Number of messages that late subscribers must receive on the chosen transport; 0: it is volatile there."""

@@ -1,4 +1,4 @@
-"""From one sweep in its context to its cells in the order written, with what was left out and what must be refused."""
+"""Expand one sweep to its cells in the order written. Notes say what was left out, and problems what is refused."""
 
 import itertools
 import math
@@ -333,7 +333,7 @@ def _asked_size(lack: Lack) -> str:
 
 
 def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack]) -> list[Note]:
-    """Return one note for each factor of which a target honours some levels only.
+    """Return a note for each factor with levels that a target does not honour.
 
     For a target without any valid level, the notes name only the factors that exclude it.
     """

@@ -117,7 +117,7 @@ def _records(cell: Cell, limits: Limits) -> int:
 
 
 def _ends(cell: Cell) -> int:
-    """Return the number of histories: a role of a stream has one, any other role has one to write and one to read."""
+    """Return the number of histories. A role of a stream has one; any other role writes to one and reads from one."""
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     return roles if cell.pattern == "stream" else 2 * roles
 

@@ -209,7 +209,7 @@ def first_rounds(plan: Plan, number: int) -> Plan:
 
 
 def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
-    """Return the plan without these cells, given by number; ``notes`` are the reasons."""
+    """Return the plan without these cells, given by number, and with ``notes`` about the reasons."""
     kept = [number for number in range(len(plan.cells)) if number not in cells]
     now = {before: after for after, before in enumerate(kept)}
     trials = [trial for trial in plan.trials if trial.cell in now]

@@ -114,7 +114,8 @@ def conclusions(test: SelfTest) -> Iterator[str]:
     for metric in dict.fromkeys(each.metric for each in short):
         names = " and ".join(_name(each.setting.cell) for each in short if each.metric == metric)
         needed = samples_needed(QUANTILES[metric])
-        yield f"{metric} is not compared for {names}: a trial needs {needed:,} samples for it; give a longer --duration."
+        text = f"{metric} is not compared for {names}: a trial needs {needed:,} samples for it"
+        yield f"{text}; give a longer --duration."
     if test.rounds < FEWEST:
         yield f"No result: a verdict needs {FEWEST} trials of both sides, and no pair has more than {test.rounds}."
         return

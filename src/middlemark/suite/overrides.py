@@ -112,7 +112,7 @@ BUDGET_S = 600.0
 
 
 class PrecisionAsked(msgspec.Struct, frozen=True):
-    """Add rounds until each median's interval is within ``part`` of it. ``focus``: only the medians of these cells."""
+    """Rounds are added until each median's interval is within ± ``part`` of the median, for the cells in ``focus``."""
 
     part: float
     budget_s: float

@@ -27,7 +27,7 @@ class Levels(msgspec.Struct, frozen=True):
 
 
 class Native(msgspec.Struct, frozen=True):
-    """The settings of a middleware's own for one adapter of a sweep, sorted by key."""
+    """The middleware's own settings for one adapter of a sweep, sorted by key."""
 
     adapter: str
     settings: tuple[tuple[str, str], ...]
@@ -35,7 +35,7 @@ class Native(msgspec.Struct, frozen=True):
 
 
 class TypedNative(msgspec.Struct, frozen=True):
-    """One ``--native``. ``word``: ADAPTER.KEY or KEY, as typed; the available adapters decide which of the two."""
+    """One ``--native``. ``word``: ADAPTER.KEY or KEY, as typed. The adapter names distinguish them."""
 
     word: str
     value: str
@@ -103,7 +103,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     deciding_trials: bool = False
-    """True if no number of trials is given, and as many are needed as decide the expectations."""
+    """True if no number of trials is given. The plan then has enough trials to decide the expectations."""
     workload: Workload | None = None
     """The workload that the sweep's cells transmit."""
     native: tuple[Native, ...] = ()

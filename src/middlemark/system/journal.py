@@ -49,7 +49,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     boot: str
     """The boot during which it was changed. A restart of the machine undoes the change."""
     kept: bool = False
-    """True if it stays changed until ``--restore``, otherwise until its owner ends."""
+    """True if the setting stays changed until ``--restore``, otherwise until the owner ends."""
     file: str = ""
     """The file under /etc that sets it at every boot; empty: no file does."""
     place: str = ""

@@ -35,11 +35,11 @@ class Standing(StrEnum):
     """Eliminated by the rule of its race; its trials do not show that it is significantly slower."""
     TOO_FEW_TRIALS = "too_few_trials"
     NO_COMMON_ROUNDS = "no_common_rounds"
-    """It has enough trials, but shares fewer than six rounds with the candidate that it is compared with."""
+    """The row has enough trials, but shares fewer than six rounds with the candidate that it is compared with."""
     ONLY = "only"
     """No other candidate has a result."""
     FAILED = "failed"
-    """It has no result, or its actual transport or protection differs from that in its name."""
+    """The row has no result, or its actual transport or protection differs from that in its name."""
 
 
 class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
     """The figure divided by that of the first row of the ranking."""
     standing: Standing
     is_candidate: bool
-    """True if it is the best row of its middleware, and so represents the middleware."""
+    """True if the row is the best of its middleware, and so represents the middleware."""
     comparison: Comparison | None = None
     """How it compares with the reference of its experiment; None: it is the reference, or they share no round."""
     doubt: str = ""
@@ -72,7 +72,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     carrier: str | None
     """The carrier of all its rows; None: they have several."""
     restricted: bool
-    """True if it contains only the rows of ``carrier``, taken from an experiment with several carriers."""
+    """True if the experiment contains only the rows of ``carrier``, taken from an experiment with several carriers."""
     cell: Cell
     """A cell with the levels that all rows share; the others are in ``unknown``."""
     levels: dict[str, str]

@@ -55,9 +55,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """True for a raw transport, false for a middleware."""
     bench_only: bool
     hands_over: bool
-    """True if a pointer or an index is passed and no byte is copied; its baseline then does the same."""
+    """True if a pointer or an index is passed and no byte is copied. The row's baseline then also passes a pointer."""
     title: str
-    """Its name in the table of its run, whose heading contains the usual levels."""
+    """The row's name in the table of its run, whose heading contains the usual levels."""
     name: str
     """Adapter, transport and the unusual levels: ``fastdds shm, loan``. Unique within its experiment."""
     label: str
@@ -70,13 +70,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The index of its baseline: the fastest raw transport in its experiment that copies, or does not copy, like the
     row."""
     ratio: float | None
-    """Its headline figure divided by the baseline's, less is better; None: it has no baseline."""
+    """The row's headline figure divided by the baseline's, less is better; None: the row has no baseline."""
     in_race: InRace | None = None
     """None: it was in no race."""
 
     @property
     def is_eliminated(self) -> bool:
-        """True if it was eliminated from its race."""
+        """True if the row was eliminated from its race."""
         return self.in_race is not None and self.in_race.eliminated is not None
 
 

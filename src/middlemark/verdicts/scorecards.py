@@ -23,7 +23,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     cells: tuple[int, ...]
-    """Its rows, by rising size."""
+    """The candidate's rows, by rising size."""
     score: float
     low: float | None
     high: float | None

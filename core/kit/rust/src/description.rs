@@ -86,7 +86,7 @@ pub struct Transport {
     "keep_all" => pub keep_all: bool = true,
     /// The transport needs daemons, which `companions` of the adapter lists.
     "companions" => pub companions: bool = false,
-    /// It listens on every interface, so trials on this machine run in a network namespace that has only lo.
+    /// The transport listens on every interface, so trials on this machine run in a network namespace with only lo.
     "own_network" => pub own_network: bool = false,
     /// The ping has no pongs and receives the messages that it published itself.
     "alone" => pub alone: bool = false,

@@ -49,7 +49,7 @@ class AdapterOutput(Output, frozen=True, kw_only=True):
     version: str
     licence: str
     is_raw_transport: bool
-    """It is a raw transport of the machine, not a middleware."""
+    """True: a raw transport of the machine; false: a middleware."""
 
 
 class RunOutput(Output, frozen=True, kw_only=True):
@@ -128,9 +128,9 @@ class PublishedRow(msgspec.Struct, frozen=True, kw_only=True):
     figure: Number | None
     """In ns; for throughput in messages a second; for deadline the part of the deadline."""
     ratio: Number | None
-    """Its time divided by its baseline's; null: it has no baseline."""
+    """The row's time divided by its baseline's; null: the row has no baseline."""
     candidate: bool
-    """True if it is the best row of its middleware."""
+    """True if the row is the best of its middleware."""
     hands_over: bool
     doubt: str | None
 

@@ -83,7 +83,7 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
     memory_bytes: Number | None
     """Resident memory of all workers at the end."""
     times_baseline: Number | None
-    """Its time divided by that of its baseline: the fastest raw transport that copies, or passes a pointer, like it."""
+    """Time ÷ time of the baseline: the fastest raw transport that copies, or passes a pointer, like the candidate."""
     interval: tuple[Number, Number] | None
     """The 95 % interval of the p50."""
     worst_edge: Edge | None
@@ -100,7 +100,7 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
     figure: Number | None
     """The figure of the question's metric: in ns, ns per message or bytes, for a workload in deadlines."""
     times_baseline: Number | None
-    """Its time divided by its baseline's."""
+    """The candidate's time divided by its baseline's."""
     rounds: int
     eliminated: Elimination | None
     """Why it was eliminated; null: it was not."""
