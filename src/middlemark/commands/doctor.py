@@ -68,7 +68,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
 
     built = _built(needed=suite is not None)
     needs = _needs(suite, interface, built)
-    found = findings(Root(), needs)  # before the probes, which are load themselves
+    found = findings(Root(), needs)  # before the probes, because they load the machine
     tried: Tried | None = None
     if probes:
         with unwind():

@@ -45,7 +45,7 @@ def _spread(group: Sequence[JudgedExperiment], room: int) -> Sequence[JudgedExpe
 
 
 def _varied_factors(found: Sequence[JudgedExperiment]) -> frozenset[str]:
-    """Return the factors that a sentence must name: those that vary among experiments over one carrier."""
+    """Return the factors that a sentence must name, because they vary among experiments over one carrier."""
     by_carrier = grouped(found, lambda each: each.carrier).values()
     several = (varying([row.row.result for each in of for row in each.ranked]) for of in by_carrier)
     return frozenset().union(*several) & frozenset(EXPERIMENT)

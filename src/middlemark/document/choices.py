@@ -18,7 +18,7 @@ from middlemark.verdicts.names import WORDS, plain
 from middlemark.verdicts.race import RaceVerdict, races
 
 USUAL_SIZE = 1024
-"""The measured size nearest to this one is shown first."""
+"""The report first shows the measured size that is nearest to this size."""
 _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
 """Factors to keep, in this order, if several would distinguish the experiments equally well."""
 

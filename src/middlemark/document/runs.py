@@ -157,7 +157,7 @@ def _unended(run: Run) -> str:
 
 
 def precision_of(run: Run, results: Sequence[CellResult]) -> str:
-    """Return a sentence: the precision of ``--until-precise`` is reached, or the budget is spent; empty: none asked for."""
+    """Return a sentence on whether the precision of ``--until-precise`` was reached; empty: no precision was asked."""
     asked, reached = run.file.plan.precision, run.file.reached
     if asked is None:
         return ""

@@ -105,7 +105,7 @@ def disturbed(rows: Sequence[Row]) -> str:
         return ""
     most = max(marked, key=disturbance)
     of = f"{len(marked):,} of {format_count(len(trials), 'trial')}"
-    worst = most.marked[0].split(" (")[0]  # the warnings name the process
+    worst = most.marked[0].split(" (")[0]  # the process in parentheses is left out, as the warnings name it
     return plain(f"The machine was disturbed in {of}; the worst: {worst}.")
 
 

@@ -31,7 +31,7 @@ def proof_in_short(result: CellResult) -> str:
 
 
 def proof_in_full(result: CellResult) -> str:
-    """Return the proofs that were made, and why the others were not made."""
+    """Return the proofs that were made, and why other proofs were not made."""
     absent = dict(result.proof.absent) if result.proof else {}
     whys = (f"{of}: {why}" for field, (_, _, of) in _WORDS.items() if (why := absent.get(field.replace("_", "-"))))
     return "; ".join(filter(None, (proof_in_short(result), *whys)))

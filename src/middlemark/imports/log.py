@@ -60,7 +60,7 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogFormat(msgspec.Struct, frozen=True):
-    """One format of one tool. Only the beginning of a file that has the format contains the pattern ``known``."""
+    """One format of one tool. ``known`` matches the beginning of every file with this format, and of no other file."""
 
     name: str
     tool: str

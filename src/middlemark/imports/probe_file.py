@@ -64,7 +64,7 @@ class Stamps(msgspec.Struct, frozen=True, kw_only=True):
     """The id of this boot of the machine; processes with the same id share its clocks. Empty: unknown."""
     clock: str
     anchors: tuple[tuple[int, int], ...]
-    """Pairs of ticks and CLOCK_MONOTONIC in ns, read at the same time, ascending."""
+    """Ascending pairs of ticks and CLOCK_MONOTONIC in ns. The two clocks of a pair were read at the same time."""
     names: dict[int, tuple[str, str]]
     """Topic number → probe and topic."""
     records: Records

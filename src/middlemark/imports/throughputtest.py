@@ -39,7 +39,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 def _row(figures: list[float]) -> ImportedTrial:
     size, demand, recovery_ms, sent, _, sent_hz, _, received, gaps, _, rate_hz, _ = figures
-    # The tool counts only gaps before the last message that arrived: messages lost after it are missing in its count.
+    # The tool counts only gaps before the last message that arrived, so its count lacks messages that were lost later.
     lost = int(max(sent - received, gaps))
     where = cell(
         _ADAPTER,

@@ -89,7 +89,7 @@ class NoInfluence(msgspec.Struct, frozen=True, tag_field="kind", tag="no influen
 
 
 class Order(msgspec.Struct, frozen=True, tag_field="kind", tag="order"):
-    """Each side is significantly worse than the one before it: the ratio of their figures lies within ``band``."""
+    """Each side is significantly worse than the side before it: its figure ÷ that side's figure is within ``band``."""
 
     sides: tuple[Picked, ...]
     band: Band
@@ -153,7 +153,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_level(claim: Claim, field: str, level: Level) -> Claim:
-    """Return the claim about those of its cells that have this level of a field."""
+    """Return the claim restricted to the cells that have this level of a field."""
 
     def restricted(value: object) -> object:
         match value:

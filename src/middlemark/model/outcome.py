@@ -300,7 +300,7 @@ class ClockOffset(msgspec.Struct, frozen=True, kw_only=True):
     exchanges: Count
     """Number of datagram round trips from which the line was computed."""
     round_trip_ns: Count
-    """The shortest of these round trips."""
+    """The shortest of the datagram round trips."""
     subscribers: tuple[Index, ...] = ()
     """Subscribers that receive messages from the other host."""
 

@@ -125,7 +125,7 @@ Raced = Literal["p50", "p99", "cpu", "memory"]
 
 
 class Race(msgspec.Struct, frozen=True, kw_only=True):
-    """A race: rounds are added for the candidates that may be the best, until one is, some tie, or the time is spent.
+    """A race: rounds are added for the candidates that may be the best, until the race is decided or the time is spent.
 
     All other cells, the baselines included, run only in the rounds that were planned at first.
     """

@@ -113,7 +113,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def repeats(self) -> tuple[str, ...] | None:
-        """Suites and machine, which are equal if one run repeats the other; None: no suite was named or run."""
+        """Suites and machine, equal in runs that repeat each other. None: imported, or made without a suite."""
         suites, machine = self.file.suites, self.file.machine
         if self.file.imported or suites in ((), ("command-line",)):
             return None

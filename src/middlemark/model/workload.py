@@ -30,7 +30,10 @@ class Lognormal(msgspec.Struct, frozen=True, tag="lognormal"):
 
 
 class FromFile(msgspec.Struct, frozen=True, eq=False, tag="file"):
-    """Sizes or instants from a file, one for each message in turn, repeated. Equality ignores the path."""
+    """Sizes or instants from a file, for one message after the other, from the beginning again after the last.
+
+    Two files with the same content are equal, whatever their paths.
+    """
 
     path: str
     """Absolute path when the suite was read."""
@@ -61,9 +64,9 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
 
     name: str
     source: str
-    """The node that publishes it."""
+    """The node that publishes the topic."""
     to: tuple[str, ...]
-    """The nodes that subscribe to it. Each is one edge."""
+    """The nodes that subscribe to the topic. The topic has an edge to each of them."""
     size: Annotated[int, Meta(ge=16)]
     """Bytes of a message, the core's header of 16 included; of the largest message, if sizes vary."""
     sizes: Lognormal | FromFile | None = None
@@ -178,7 +181,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """Topic numbers of each chain, from a topic with a rate to one that no topic follows."""
+        """Topic numbers of each chain, from a topic with a rate to a topic that no other topic follows."""
         after: dict[str, list[int]] = {}
         for number, each in enumerate(self.topics):
             if each.after is not None:

@@ -121,7 +121,7 @@ def copying_cell(adapter: Description, transport: Transport, cell: Cell) -> Cell
 
 
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
-    far = is_apart(cell.across)  # copying does not bound messages that cross a link
+    far = is_apart(cell.across)  # copying is no lower bound of messages over a link
     other = {"none", cell.security}.isdisjoint(transport.security)  # memcpy with encryption only for encrypted cells
     return None if far or other or cell.size > transport.max_bytes else copying_cell(adapter, transport, cell)
 

@@ -165,7 +165,7 @@ def _measured(name: str, sweep: Sweep) -> Measuring:
 
 
 def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:
-    """Yield the trials: in each round every cell that still has one, in a random order for each round."""
+    """Yield the trials in rounds. A round has a trial of every cell that has trials left, in a random order."""
     draw = random.Random(seed)
     order = 0
     for number in range(1, max((each.trials for each in measured), default=0) + 1):

@@ -14,7 +14,7 @@ from middlemark.suite.sweep import Suite, Sweep, TypedNative
 def accepts(adapter: Description, key: str) -> bool:
     """Say whether the adapter accepts the key. ``Domain/*`` in its description accepts all keys with this beginning.
 
-    The adapter itself checks the rest of such a key, and every value, when it opens.
+    The adapter itself checks the rest of such a key, and every value, when it opens the middleware.
     """
     return ("*" in adapter.native and key != KEY) or _knows(adapter, key)
 

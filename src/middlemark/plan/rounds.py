@@ -1,4 +1,4 @@
-"""Plans with other rounds: until precise or decided, as many as fit into a time, or under several labels."""
+"""Change the rounds of a plan: until precise or decided, to fit into a time, as a race, or under several labels."""
 
 import math
 import random

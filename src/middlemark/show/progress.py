@@ -295,7 +295,7 @@ def _live(state: State) -> "Iterator[_Silent]":
         def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
             yield from (Text(line, no_wrap=True, overflow="crop") for line in state.lines(options.max_width))
 
-    # Not refreshed by a timer: ten times a second would disturb the trials.
+    # A timer does not refresh the lines, because ten refreshes per second would disturb the trials.
     live = Live(Shown(), console=console, transient=True, auto_refresh=False)
 
     class Watching(_Lines):

@@ -112,7 +112,7 @@ def aligned(table: Table) -> Table:
 
 
 def laid_out(tables: Sequence[Table], width: int, least_name: int) -> Layout:
-    """Return one layout for all these tables. Columns are left out until names have room, at most ``least_name``."""
+    """Return one layout for all these tables. Columns are left out until long names have ``least_name`` columns."""
     columns = next((each.columns for each in tables if each.columns), ())
     lines = [line for each in tables for line in each.lines if line.cells]
     widths = [

@@ -131,7 +131,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """The metrics of the scorecard and their weights."""
     sweeps: tuple[Sweep, ...]
     expectations: tuple[Expectation, ...] = ()
-    """The expectations of the suite. The last suite of a request also has those of the command line."""
+    """The expectations of the suite. The last suite of a request also has the expectations of the command line."""
 
 
 class RawOptions(msgspec.Struct, frozen=True, kw_only=True):

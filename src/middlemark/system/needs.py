@@ -1,4 +1,4 @@
-"""The demands on the machine: those of a suite's trials, or those of middlewares in general."""
+"""The demands that a suite's trials, or middlewares in general, make on the machine."""
 
 from collections.abc import Callable, Iterable, Sequence
 

@@ -74,7 +74,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     restricted: bool
     """True if the experiment contains only the rows of ``carrier``, taken from an experiment with several carriers."""
     cell: Cell
-    """A cell with the levels that all rows share; the others are in ``unknown``."""
+    """A cell with the levels that all rows share. The factors in which rows differ are in ``unknown``."""
     levels: dict[str, str]
     """The shared levels in words, by factor."""
     copying: Row | None
@@ -116,7 +116,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
     rows: tuple[JudgedRow, ...]
     """The ranking: rows that may be the best by rising figure, then eliminated rows, then failed rows."""
     reference: int | None
-    """The index of the row that the others are compared with: the best that can be judged. None: no row can."""
+    """The index of the row that all others are compared with: the best row that can be judged. None: there is none."""
     verdict: Literal["best", "tie", "undecided", "only", "none holds"]
     within: float
     """The candidates of a tie differ significantly by less than this fraction."""

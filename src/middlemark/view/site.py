@@ -85,7 +85,7 @@ def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
             )
 
         found = answer(await run_in_threadpool(page))
-        found.headers["Content-Security-Policy"] += "; connect-src 'self'"  # for the verdicts
+        found.headers["Content-Security-Policy"] += "; connect-src 'self'"  # to fetch the verdicts
         return found
 
     async def verdict_lines(request: Request) -> Response:

@@ -54,7 +54,7 @@ _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involunta
 _WARNING_FIELDS = ("code", "text", "advice")
 _ALWAYS = ("adapter", "transport")
 _FIRST = ("adapter", "transport", "size", "pattern", "rate", "receive")
-"""Factors that come before the others in the filters."""
+"""The factors that come first in the filters."""
 
 _OFFERED: Sequence[tuple[str, str, Callable[[Any], str], str | None]] = (
     *(

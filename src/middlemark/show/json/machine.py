@@ -69,7 +69,7 @@ class DiagnoseOutput(Output, frozen=True, kw_only=True):
 
 
 class LimitRow(Output, frozen=True, kw_only=True):
-    """A row that met a limit, as a row of CSV and Markdown; the other texts are those of the limit."""
+    """A row of a run that met a limit, as a row of CSV and Markdown. The other fields describe the limit."""
 
     run: str
     check: str
