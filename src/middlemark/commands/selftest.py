@@ -120,7 +120,7 @@ def _parts(text: str) -> tuple[tuple[float, ...], list[Problem]]:
         except ValueError as error:
             return (), [Problem("--plant", str(error))]
         if not 0 < part <= MOST_PLANTED:
-            return (), [Problem("--plant", f"{each} cannot be planted; it is more than 0% and at most 1000%")]
+            return (), [Problem("--plant", f"{each} cannot be planted; a delay is more than 0% and at most 1000%")]
         parts.add(part)
     return tuple(sorted(parts)), []
 

@@ -127,7 +127,7 @@ def _notes_on_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -
     ]
     without = [(each.name, f"not {each.result.cell.security}") for each in unprotected]
     for intro, names in (
-        ("Left out, because their actual transport is not the one they name", by_others),
+        ("Left out, because their actual transport is not the one in their name", by_others),
         ("Not protected as their names say, so left out", without),
         ("Without a result", [(e.row.name, w.code) for e in experiment.failed if (w := e.row.result.failed)]),
         ("Warnings", [(each.name, ", ".join(codes)) for each in staying[:_WARNED] if (codes := _codes(each))]),

@@ -260,7 +260,7 @@ _BLOCKED = "share of their time that publishers slept within publish(): back-pre
 _PER_MESSAGE = "processor time of all workers for each message received, without the time spent pacing"
 _CLOCKS = "the largest error of these times, because the clocks of two hosts differ"
 _FORMS = {True: "native", False: "two topics", None: ABSENT}
-_FORM = "native: the middleware's own request and reply; two topics: it has none, so two topics were used"
+_FORM = "native: the middleware's own request and reply; two topics: the middleware has none"
 
 COLUMNS: Mapping[str, Sequence[RowColumn]] = {
     "ping-pong": (

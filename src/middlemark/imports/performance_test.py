@@ -191,7 +191,7 @@ def _measured(of: _Experiment) -> ImportedTrial:
         reliability="reliable" if "RELIABLE" in quality else "best-effort" if "BEST_EFFORT" in quality else None,
     )
     if mode == "RELAY":
-        text = "its log is from the side that relays round trips, which measures nothing"
+        text = "its log is from the side that relays round trips and measures nothing"
         failure = Failure("relay", text, "import the log of the side with --roundtrip-mode Main")
         return ImportedTrial(cell=where, failed=failure, warnings=(imported_warning(where),))
     figures = _figures(of.seconds)

@@ -79,7 +79,7 @@ def _latency(
         warnings.append(
             RunWarning(
                 "samples-unknown",
-                "the log does not say from how many round trips its percentiles come",
+                "the log does not say over how many round trips its percentiles are",
                 "with only a few thousand samples, 99.99 % is the maximum; check -latencyCount and -numIter",
             )
         )

@@ -91,7 +91,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=names("transport", DEFAULT_CONFIGURATION),
             default=("all",),
             metavar="NAME|all,…",
-            help="Transports; all: every one except `default`, the default configuration; all,default: every one.",
+            help="Transports; all: every transport except `default`, the default configuration; all,default: every "
+            "transport.",
             of="subject",
         ),
     ]
@@ -128,7 +129,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=words("type of message", *get_args(MessageType)),
             default=("octets",),
             metavar="octets|image|point-cloud|imu|tf,…",
-            help="Plain bytes, or a ROS message that is serialised; size is then that of its main array.",
+            help="Plain bytes, or a ROS message that is serialised; size is then the size of its main array.",
             of="middleware",
             honour=one_of("types", lambda level, supported: f"it carries {listing(supported)}, not {level}"),
         ),

@@ -41,7 +41,7 @@ def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]
         if given is not None:
             found[name] = given
     if {"samples", "duration"} <= options.keys.keys():
-        problems.append(Problem("--samples", "both --samples and --duration are given; a trial ends by one of them"))
+        problems.append(Problem("--samples", "--duration is also given; a trial ends by one of them, so remove one"))
     seed: int | None = None
     if options.seed is not None:
         try:
