@@ -61,9 +61,9 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
     baselines = [
         (each, transport)
         for each in context.descriptions
-        if each.is_raw_transport and not each.bench_only and context.wants("adapter", each.name)
+        if each.is_raw_transport and not each.bench_only and context.selects("adapter", each.name)
         for transport in each.transports
-        if context.wants("transport", transport.name)
+        if context.selects("transport", transport.name)
     ]
     seen: set[tuple[object, ...]] = set()
     yielded: set[tuple[object, ...]] = set()

@@ -87,7 +87,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
         everything,
         sweep.limits.duration_s,
         lenient=sweep.skip_unsupported,
-        wanted=lambda load: all(context.wants(factor, level) for factor, level in load.items()),
+        wanted=lambda load: all(context.selects(factor, level) for factor, level in load.items()),
     )
     notes += loads.notes
     problems += loads.problems
@@ -198,7 +198,7 @@ def _narrow(levels: Levels, context: Context) -> Levels:
     """Return the levels without those that ``--only`` excludes. Some levels are only known once a cell is made."""
     if not levels.named or levels.factor in _SETTLED_LATE:
         return levels
-    kept = tuple(level for level in levels.values if context.wants(levels.factor, level))
+    kept = tuple(level for level in levels.values if context.selects(levels.factor, level))
     return Levels(levels.factor, kept, levels.place, levels.named)
 
 
@@ -517,4 +517,4 @@ def _own_depth(target: Target, load: LoadLevels, place: str, notes: list[Note]) 
 
 
 def _kept(cell: Cell, context: Context) -> bool:
-    return all(context.wants(each.factor, level_of(cell, each.factor)) for each in context.only)
+    return all(context.selects(each.factor, level_of(cell, each.factor)) for each in context.only)
