@@ -131,9 +131,9 @@ def next_of(verdict: RaceVerdict, run: Run) -> str | None:
     if verdict.cut_short:
         return shlex.join(["middlemark", "run", "--resume", str(run.folder)])
     a_round = len(answer) * verdict.seconds / max(1, verdict.trials)
-    reckoned = (experiment.trials_needed or 0) * a_round * _MORE
+    estimated_s = (experiment.trials_needed or 0) * a_round * _MORE
     asked_s = 2 * verdict.race.budget_s
-    budget_s = min(max(reckoned, asked_s), max(_MOST_BUDGET_S, asked_s))
+    budget_s = min(max(estimated_s, asked_s), max(_MOST_BUDGET_S, asked_s))
     # If more candidates than FINALISTS are left, the time was too short or the machine was disturbed. The whole race is
     # then repeated.
     few = len(answer) <= FINALISTS and verdict.race.question

@@ -126,11 +126,11 @@ def _merge(
     """Add a sweep's cells. A cell that is already in the plan stays one cell, with the larger number of trials."""
     new = _measured(f"{suite.name}: {sweep.name}" if sweep.name else suite.name, sweep)
     for cell in cells:
-        mine = new if sweep.limits.samples is not None else _enough(cell, new)
-        old = measured.setdefault(cell, mine)
-        if old is mine:
+        added = new if sweep.limits.samples is not None else _enough(cell, new)
+        old = measured.setdefault(cell, added)
+        if old is added:
             continue
-        if (old.limits, old.domain) != (mine.limits, mine.domain):
+        if (old.limits, old.domain) != (added.limits, added.domain):
             text = f"configurations that are also in {old.place} are measured once, with the limits there"
             notes.append(Note(sweep.place, text))
         if old.trials < new.trials:
