@@ -78,9 +78,9 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     """The subject of a cell. If it was imported, a field that its log does not contain is null."""
 
     name: str
-    """The suite, and its sweep if it has a name."""
+    """The suite of the cell, and the sweep if the sweep has a name."""
     label: str | UnsetType = UNSET
-    """A label that distinguishes cells with the same levels. Absent if all levels differ."""
+    """A label that distinguishes cells with the same levels. Absent if the levels already distinguish them."""
     adapter: str
     version: str | None
     pattern: Pattern | None
