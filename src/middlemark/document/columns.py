@@ -110,7 +110,7 @@ class RowColumn(msgspec.Struct, frozen=True):
     """The meaning of the column, for the legend."""
     text: Callable[[Row], str]
     always: bool = False
-    """Shown even if no row has a figure in it."""
+    """True if the column is shown even if no row has a figure in it."""
     left: bool = False
 
     @property

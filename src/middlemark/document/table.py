@@ -24,7 +24,7 @@ class Column(msgspec.Struct, frozen=True):
     means: str = ""
     """The meaning of the column, for the legend."""
     style: str = "dim"
-    """The style of its title."""
+    """The style of the column's title."""
 
 
 class TableCell(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     legend: tuple[str, ...] = ()
-    """The meaning of its marks, in a few words each."""
+    """The meaning of each mark in the table, in a few words."""
     notes: tuple[str, ...] = ()
     """Sentences below the table."""
 

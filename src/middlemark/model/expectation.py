@@ -24,9 +24,9 @@ class Picked(msgspec.Struct, frozen=True, omit_defaults=True):
     levels: Selection = Selection()
     sweep: str = ""
     topic: str = ""
-    """Empty: the whole cell."""
+    """The topic of the selected edges. Empty: whole cells are selected."""
     to: str = ""
-    """The receiving node; empty: any."""
+    """The receiving node of the selected edges; empty: any node."""
 
     def matches(self, cell: Cell, name: str) -> bool:
         """Say whether the cell is selected. ``name`` is its name in the plan: suite and sweep."""
@@ -82,7 +82,7 @@ class NoInfluence(msgspec.Struct, frozen=True, tag_field="kind", tag="no influen
     """Both sides, or every two levels of the factor ``along``, are equivalent and lose at most ``max_loss``."""
 
     sides: tuple[Picked, ...]
-    """Two sides, or one if ``along`` is set."""
+    """The two sides, or one side if ``along`` is set."""
     along: str
     band: Band
     max_loss: float

@@ -75,7 +75,7 @@ class Factor(Key, frozen=True, kw_only=True):
     """The factor is part of the load. The factors of the load depend on each other and on no adapter."""
     applies: Applies | None = None
     honour: Honour | None = None
-    """None: the bench honours it on every transport."""
+    """The capability that the factor needs. None: the bench honours the factor on every transport."""
     given: tuple[Level, ...] = ()
     """Levels that some cells have although no user can ask for them: 0 subscribers."""
     in_cells: Callable[[Level], Level] = lambda level: level

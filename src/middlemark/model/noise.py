@@ -12,7 +12,7 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     """``processors``: every switch; ``workers``: only switches that pushed a worker's thread off, without the other
     thread's name."""
     complete: bool
-    """No record was lost."""
+    """True if no record was lost."""
     others_ns: tuple[tuple[int, int], ...]
     """(processor, ns in which threads of other processes ran on it)."""
     others: tuple[Other, ...]
@@ -22,7 +22,7 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     spells: tuple[tuple[int, int, int], ...] = ()
     """(begin in ns since ``from_ns``, length in ns, processor) of the longest spells, in order of time."""
     shorter: int = 0
-    """Number of further spells."""
+    """Number of spells that are not in ``spells``."""
     longest_of_the_shorter_ns: int = 0
 
 

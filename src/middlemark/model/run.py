@@ -33,7 +33,7 @@ class HostMachine(msgspec.Struct, frozen=True, kw_only=True):
     """One of several machines of a run, and how it is reached."""
 
     name: str
-    """Name of its site."""
+    """Name of the host's site."""
     address: str
     machine: Machine
     middlemark: str

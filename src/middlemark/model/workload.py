@@ -24,7 +24,7 @@ class Lognormal(msgspec.Struct, frozen=True, tag="lognormal"):
     """Sizes whose logarithm is normally distributed, at least 16 bytes and at most the topic's size."""
 
     median: Annotated[int, Meta(ge=16)]
-    """Bytes."""
+    """The median size in bytes."""
     sigma: Annotated[float, Meta(ge=0)]
     """Standard deviation of the natural logarithm."""
 

@@ -45,7 +45,7 @@ class Target(msgspec.Struct, frozen=True):
     company: bool
     """A baseline of a middleware: it follows the middleware's levels as far as it can."""
     wanted: bool
-    """``--only`` selects it."""
+    """True if ``--only`` selects the target."""
 
     @property
     def name(self) -> str:

@@ -25,7 +25,7 @@ class Claimed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     figure: str
     """The figure of the document, as printed, or a note that it prints none."""
     contradicts: str = ""
-    """Where the document contradicts this claim."""
+    """How the document contradicts this claim; empty: it does not."""
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -161,7 +161,7 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     """The version of this format, which changes when a field changes its meaning."""
     run: RunOutput
     expectations: tuple[ExpectationOutput, ...]
-    """The expectations of the run. Those that do not hold come first."""
+    """The expectations of the run; expectations that do not hold come first."""
     not_tried: tuple[NotTried, ...]
     experiments: tuple[PublishedExperiment, ...]
     """The experiments, each with its verdict."""
