@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ANY = "*"
 TRIALS = 10
-"""Enough pairs to find a shift of 10 % in nine of ten cases."""
+"""The number of pairs that finds a shift of 10 % in nine of ten cases."""
 
 
 @page(

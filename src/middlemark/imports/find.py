@@ -30,7 +30,7 @@ FORMATS = (
 """The formats in the order in which they are tried: the most specific first."""
 
 HEAD_BYTES = 1 << 20
-"""Only this beginning of a log is searched."""
+"""The number of bytes at the beginning of a log in which a format is searched."""
 
 _OURS = re.compile(
     rb"^(?:# As ddsperf 0\.10 prints them; the differences|# Half round trips(?: in us)?: |"

@@ -36,7 +36,7 @@ class _Second(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     mean: float | None
     variance: float | None
-    """In ns²."""
+    """The variance of the latency in ns²."""
 
 
 class _Experiment:

@@ -22,7 +22,7 @@ _MEMORY = (0x0102_1994, 0x8584_58F6)
 """The magic numbers of tmpfs and ramfs. They never write a page back, so no stamp waits for a disk."""
 
 _MOST = 1 << 60
-"""No tick counter reaches this number."""
+"""A number of ticks that no counter reaches."""
 LONGEST = 1 << 55
 """Every recording has fewer ticks. At 3 GHz this number of ticks takes months."""
 NS_PER_TICK = (0.05, 100.0)

@@ -75,7 +75,7 @@ class Journal:
     """The journal's file. Every method raises JournalError."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """``path``: None: the default path."""
+        """``path``: the path of the journal; None: the default path."""
         self.path = path or Path(changed())
 
     def entries(self) -> tuple[Entry, ...]:

@@ -35,7 +35,7 @@ class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def polls(self) -> bool:
-        """True if its roles spin."""
+        """True if the roles of the configuration spin."""
         return self.receive == "poll"
 
     def label(self) -> str:

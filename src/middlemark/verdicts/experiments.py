@@ -27,9 +27,9 @@ class Standing(StrEnum):
 
     BEST = "best"
     EQUIVALENT = "equivalent"
-    """Equivalent to the best, or in a tie with it."""
+    """The row is equivalent to the best, or in a tie with the best."""
     SLOWER = "slower"
-    """Significantly worse than another candidate."""
+    """The row is significantly worse than another candidate."""
     UNDECIDED = "undecided"
     ELIMINATED = "eliminated"
     """Eliminated by the rule of its race; its trials do not show that it is significantly slower."""
@@ -70,7 +70,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     size: int
     carrier: str | None
-    """The carrier of all its rows; None: they have several."""
+    """The carrier of all rows of the experiment; None: the rows have several carriers."""
     restricted: bool
     """True if the experiment contains only the rows of ``carrier``, taken from an experiment with several carriers."""
     cell: Cell
@@ -82,7 +82,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     handing_over: Row | None
     """The baseline of the rows that pass a pointer or an index instead of copying."""
     race: RaceState | None
-    """The state of its race; None: it had no race."""
+    """The state of the experiment's race; None: the experiment had no race."""
     one_middleware: bool
     """True if every row is a candidate, because the run has one middleware only."""
 

@@ -50,7 +50,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     result: CellResult
     trials: Sequence[TrialSummary]
     carrier: str | None
-    """The carrier that its transport must use."""
+    """The carrier that the row's transport must use."""
     is_raw_transport: bool
     """True for a raw transport, false for a middleware."""
     bench_only: bool
@@ -61,7 +61,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Adapter, transport and the unusual levels: ``fastdds shm, loan``. Unique within its experiment."""
     label: str
-    """Unique within the document."""
+    """The row's label, unique within the document."""
     series: str
     """The label without the size: rows with the same series are one line over sizes."""
     raw_transport_row: int | None
@@ -72,7 +72,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
     """The row's headline figure divided by the baseline's, less is better; None: the row has no baseline."""
     in_race: InRace | None = None
-    """None: it was in no race."""
+    """The row's state in its race. None: the row was in no race."""
 
     @property
     def is_eliminated(self) -> bool:

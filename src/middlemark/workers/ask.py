@@ -20,7 +20,7 @@ class WorkerReply(NamedTuple):
     status: int
     out: bytes
     words: str
-    """The end of stderr."""
+    """The end of the executable's stderr."""
 
 
 class NoAnswerError(Exception):
