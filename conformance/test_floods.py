@@ -73,8 +73,8 @@ def test_a_stop_in_mid_flood_ends_either_role_at_once(
         publisher.send(command="stop")
         received = subscriber.expect("result")
         sent = publisher.expect("result")
-        # Does not send quit, because a middleware may hang when it is closed in the middle of a flood, and the launcher
-        # would then end the worker. (Fast DDS 2.9 joins a data-sharing listener that never ends.)
+        # The test does not send quit: some middlewares hang if they are closed in the middle of a flood (Fast DDS 2.9
+        # joins a data-sharing listener that never ends). In a run the launcher ends such a worker.
         assert (received["role"], received["ended"]) == ("subscriber", "stopped")
         assert 0 < received["received"] <= sent["sent"] + sent["timed_out"]
         assert (sent["role"], sent["ended"]) == ("publisher", "stopped")

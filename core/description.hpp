@@ -56,11 +56,11 @@ struct Transport {
   std::string max_bytes_advice{};
   /// Depth of the deepest history; null: no limit.
   std::optional<std::uint32_t> max_depth{};
-  /// Keep-all history is supported.
+  /// True if the transport supports a keep-all history.
   bool keep_all = true;
   /// The transport needs daemons, which `companions` of the adapter lists.
   bool companions = false;
-  /// It listens on every interface, so trials on this machine run in a network namespace that has only lo.
+  /// The transport listens on every interface, so trials on this machine run in a network namespace with only lo.
   bool own_network = false;
   /// The ping has no pongs and receives the messages that it published itself.
   bool alone = false;
@@ -68,7 +68,7 @@ struct Transport {
   std::string best_effort_carrier{};
   /// Supported message types, octets first.
   std::vector<MessageType> types{MessageType::octets};
-  /// The messages of a topic may have different sizes.
+  /// True if the messages of a topic may have different sizes.
   bool varying_sizes = false;
   /// Services of a workload use the middleware's own request and reply.
   bool services = false;
@@ -115,9 +115,9 @@ struct NativeSetting {
   std::optional<std::int64_t> most{};
   /// For a choice: its words, in the order of its values. For a number: words that are allowed instead of it.
   std::vector<std::string> choices{};
-  /// The transports that it affects; empty: all.
+  /// The transports that the setting affects; empty: all.
   std::vector<std::string> transports{};
-  /// The patterns that it affects; empty: all.
+  /// The patterns that the setting affects; empty: all.
   std::vector<Pattern> patterns{};
   /// The default in words; empty: the help names it, or there is none.
   std::string otherwise{};
@@ -151,7 +151,7 @@ struct Description {
   bool is_raw_transport = false;
   /// The adapter is for tests of the bench itself and is never part of `all`.
   bool bench_only = false;
-  /// The first transport is used if the user names none.
+  /// The transports. The first is used if the user names none.
   std::vector<Transport> transports{};
   /// The middleware has its own request and reply. Written by the core, if there is `client()` and `server()`.
   bool request_reply = false;

@@ -17,7 +17,7 @@ struct Sample {
   static constexpr std::string_view npy_descr =
       "[('sequence', '<u8'), ('begin_ns', '<u8'), ('round_trip_ns', '<u8'), ('first_reply_ns', '<u8'), ('write_ns', '<u4'), ('take_ns', '<u4'), ('loan_ns', '<u4'), ('fill_ns', '<u4'), ('check_ns', '<u4'), ('replies', '<u4'), ('late_ns', '<u4'), ('arrived_ns', '<u4')]";
 
-  /// From 1.
+  /// The number of the round trip, from 1.
   std::uint64_t sequence = 0;
   /// Publish began, counted from the start of the measuring.
   std::uint64_t begin_ns = 0;
@@ -90,7 +90,7 @@ struct Arrival {
 
   /// publisher id << 48 | sequence. The id is the publisher's index; the sequence is its own count from 1.
   std::uint64_t stamp = 0;
-  /// CLOCK_MONOTONIC.
+  /// CLOCK_MONOTONIC of the arrival.
   std::uint64_t received_ns = 0;
   /// Intended instant → the message is in the application's hands. Minus `late_ns` of the publisher's record it counts
   /// from sending.

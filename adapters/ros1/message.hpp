@@ -74,7 +74,7 @@ class MessagePool {
     next_ = std::next(in_hand_);
     if (next_ == ring_.end()) next_ = ring_.begin();
     if (next_->use_count() != 1) return false;
-    std::atomic_thread_fence(std::memory_order_acquire);  // orders after the last reader's release
+    std::atomic_thread_fence(std::memory_order_acquire);  // our writes come after the last subscriber's reads
     return true;
   }
 

@@ -294,7 +294,9 @@ def _standings(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 else "Undecided against fastdds udp: about 24 trials would decide.",
                 "settings": "<!-- Eclipse Cyclone DDS 0.10.2: transport udp, block, reliable -->\n<CycloneDDS/>\n",
                 "lead": "cyclonedds udp is lowest, 22.0 µs a round trip, 1.35 × the baseline shm (copying).",
-                "why": "The other is slower." if sure else "Undecided against fastdds udp: about 24 trials would tell.",
+                "why": "The other is slower."
+                if sure
+                else "Undecided against fastdds udp: about 24 trials would decide.",
                 "winner": cells[rows[0]]["f"]["adapter"],
                 "places": [
                     {

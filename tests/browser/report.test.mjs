@@ -396,7 +396,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await page.getByLabel("Message size").fill("huge");
       await reads(page.locator("#decide-size-problem"), /a size like/);
       assert.equal(await page.getByLabel("Message size").getAttribute("aria-invalid"), "true");
-      await reads(page.locator("#decision .plot"), /Message size cannot be read: it wants a size like/);
+      await reads(page.locator("#decision .plot"), /Message size cannot be read: write a size like/);
       for (const name of [/^CSV/, /^SVG/]) {
         assert.equal(await page.locator("#decision").getByRole("button", { name }).isDisabled(), true);
       }
@@ -634,7 +634,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       }));
   }
 
-  it("tells what protects a row, and what was seen of it", () =>
+  it("shows the protection of a row, and its proofs", () =>
     on("small", {}, async ({ page }) => {
       assert.equal(await page.locator("#protection + ul li").count(), 1);
       await reads(

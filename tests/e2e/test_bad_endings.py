@@ -54,7 +54,7 @@ HANGS = {
 
 @pytest.fixture(scope="module")
 def hanging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Run]]:
-    """All of these cells in one run. They only wait for their deadlines, so they take little processor time."""
+    """A run for each entry of HANGS, started together. Waiting for deadlines takes little processor time."""
     places = {name: Bench(tmp_path_factory.mktemp(name.replace(" ", "-"))) for name in HANGS}
     runs = {name: place.start("run", place.suite(HANGS[name][0]), "--format", "json") for name, place in places.items()}
     for name, index in (("ping stopped", 0), ("pong stopped", 1)):

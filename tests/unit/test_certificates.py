@@ -253,7 +253,7 @@ def test_certs_makes_a_set_and_describes_each_file(tmp_path: Path) -> None:
     lines = ran.output.splitlines()
     listed = {line.split()[0]: line for line in lines[1:-1] if not line.startswith("   ")}
     assert set(listed) == {each.name for each in made.iterdir()}
-    assert listed["sender.key"].endswith("its private key (yours alone to read)")
+    assert listed["sender.key"].endswith("its private key (readable only by you)")
     assert lines[-1] == f"Measure with it: middlemark run … --security encrypted --certs {made}"
     assert found_problems(made, broker=True) == []
 

@@ -491,9 +491,16 @@ def test_logs_bags_and_topologies_name_the_verb_that_reads_them(tmp_path: Path, 
     (tmp_path / "drive.bag").write_bytes(b"#ROSBAG V2.0\n" + bytes(64))
     (tmp_path / "drive").mkdir()
     (tmp_path / "drive/metadata.yaml").write_text("rosbag2_bagfile_information:\n")
-    assert "robot.json: is a topology: middlemark workload robot.json" in refused("import", "robot.json")
-    assert "drive.bag: is a bag: middlemark workload drive.bag" in refused("import", "drive.bag")
-    assert "drive: is a bag: middlemark workload drive" in refused("import", "drive")
+    assert (
+        "robot.json: is a topology, not a log; to write a suite of its workload: middlemark workload robot.json"
+        in refused("import", "robot.json")
+    )
+    assert "drive.bag: is a bag, not a log; to write a suite of its workload: middlemark workload drive.bag" in refused(
+        "import", "drive.bag"
+    )
+    assert "drive: is a bag, not a log; to write a suite of its workload: middlemark workload drive" in refused(
+        "import", "drive"
+    )
     assert "it is a stored run; middlemark show" in refused("workload", sorted(runs.iterdir())[0])
 
 

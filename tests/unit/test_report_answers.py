@@ -153,8 +153,8 @@ def test_a_failed_cell_is_named_and_one_with_another_actual_transport_is_left_ou
     assert first == "1 of 3 configurations has no result; the reasons are below."
     assert "is lowest" not in text
     assert (
-        "Left out, because their actual transport is not the one they name: vega udp (actual transport shared-memory)."
-        in text
+        "Left out, because their actual transport is not the one in their name: vega udp (actual transport "
+        "shared-memory)." in text
     )
     assert text.endswith("Without a result: deneb udp (crashed).")
 

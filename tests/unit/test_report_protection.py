@@ -82,7 +82,7 @@ def test_every_output_contains_the_proof_of_protection() -> None:
     text = markdown.render(judged, View())
     assert "payload not seen, stranger refused; permissions: there are no permissions" in text
     page = page_of(data_of(judged))
-    assert "What protects them, and what was seen of it" in page
+    assert "The protection of the rows, and its proofs" in page
     assert "the cipher of vega. PAYLOAD SEEN" in page
 
 

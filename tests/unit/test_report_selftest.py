@@ -33,7 +33,7 @@ def false(test: SelfTest, number: int, chance: float, of: int = 60) -> SelfTest:
 def test_a_quiet_machine_gets_the_smallest_difference_to_expect() -> None:
     text = text_of(outcome_of(0.005))
     assert "With 10 trials each, 0 of 6 comparisons of a setting with itself were called different, judged as" in text
-    assert "worth about 4 independent ones, which leaves a rate of up to 53 % possible (95 %)" in text
+    assert "about 4 independent comparisons, so the true rate is at most 53 % (95 %)" in text
     assert "shm, 1 KiB, block: expect to find differences of" in text
     assert "(found in 4 of 4)" in text
     assert "measure about" not in text
@@ -61,8 +61,8 @@ def test_without_a_found_delay_no_difference_can_be_expected() -> None:
 @pytest.mark.parametrize(
     ("number", "chance", "words"),
     [
-        (0, 1.0, "worth about 15 independent ones, which leaves a rate of up to 18 % possible"),
-        (3, 0.3, "worth about 15 independent ones, which leaves a rate of up to 28 % possible"),
+        (0, 1.0, "about 15 independent comparisons, so the true rate is at most 18 %"),
+        (3, 0.3, "about 15 independent comparisons, so the true rate is at most 28 %"),
         (4, 0.234, "23 % of such runs would have as many: this may be chance"),
         (14, 0.01, "1 % of such runs would have as many: this is more than chance. Do not trust verdicts"),
     ],
@@ -88,7 +88,7 @@ def test_too_few_trials_give_no_statement_and_are_not_counted() -> None:
 
 
 def test_a_quantile_with_too_few_samples_states_how_many_it_needs() -> None:
-    assert "No p99 to compare of shm, 1 KiB, block: a trial needs 1,000 samples for it" in text_of(outcome_of(0.005))
+    assert "p99 is not compared for shm, 1 KiB, block: a trial needs 1,000 samples for it" in text_of(outcome_of(0.005))
 
 
 def test_a_quantile_in_too_few_trials_is_also_reported() -> None:
@@ -98,7 +98,7 @@ def test_a_quantile_in_too_few_trials_is_also_reported() -> None:
     ]
     test = reckon(some, [SETTING])
     assert test.same[1].typical is not None
-    assert "No p99 to compare of shm" in text_of(test)
+    assert "p99 is not compared for shm" in text_of(test)
     assert "No p50" not in text_of(test)
 
 

@@ -55,7 +55,7 @@ def test_the_first_lines_state_the_cost_of_each_level_and_that_it_was_in_force()
 
 def test_each_middleware_has_a_line_per_level_with_its_ratio_to_none() -> None:
     lines = screen(FIGURES, dict.fromkeys((LOCKED, SEALED, SAFE), HOLDS))
-    [at] = [number for number, line in enumerate(lines) if "times as long as at none" in line]
+    [at] = [number for number, line in enumerate(lines) if "time per message ÷ that at none" in line]
     table = [line.split() for line in lines[at + 1 : at + 8]]
     assert table == [
         ["64", "B"],

@@ -261,5 +261,5 @@ def test_the_line_states_none_if_no_sample_is_attributed() -> None:
     noise = noise_of(witnessed())
     trial = msgspec.structs.replace(noise.trials[0], above_p99_9=attributed)
     assert machine_summary([msgspec.structs.replace(noise, trials=(trial,))]).endswith(
-        "; of 1,016 samples above p99.9, none are the machine's, none for certain the middleware's, 1,016 unknown"
+        "; of 1,016 samples above p99.9, the machine delayed none, the middleware none for certain, 1,016 unknown"
     )

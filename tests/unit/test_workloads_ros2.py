@@ -173,6 +173,4 @@ def test_without_ros_2_the_error_names_what_to_source(monkeypatch: pytest.Monkey
     refused = asked().exception
     assert isinstance(refused, MeasureError)
     assert str(refused).startswith("rclpy cannot be imported: ")
-    assert refused.advice.startswith(
-        "source a ROS 2 installation first (/opt/ros/…/setup.bash), one for the same Python"
-    )
+    assert refused.advice.startswith("source a ROS 2 installation first (/opt/ros/…/setup.bash), made for Python")

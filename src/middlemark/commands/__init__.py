@@ -9,7 +9,7 @@ from middlemark import __version__
 from middlemark.commands.page import GROUPS, VERBS, argument, help_width, page, unknown_command, usage
 
 MODULES = {"import": "import_"}
-"""Verb → its module, where the verb is a keyword of Python."""
+"""Verb → its module, for verbs that are keywords of Python."""
 
 
 @page("help", says="Print the help page of a verb, or of one of its commands.")

@@ -32,9 +32,9 @@ def command(folder: str) -> int:
         raise RequestError([Problem(folder, "exists already; name a folder that does not exist")]) from None
     except OSError as error:
         raise RequestError([Problem(folder, f"cannot be made: {error.strerror or error}")]) from None
-    click.echo(f"{folder}: certificates good for {LIFE.days} days, of an authority whose own key is forgotten")
+    click.echo(f"{folder}: certificates valid for {LIFE.days} days. The key of their authority was not stored.")
     listed = files(get_args(Credential), IDENTITIES)
-    whose = {True: " (yours alone to read)", False: ""}
+    whose = {True: " (readable only by you)", False: ""}
     write_facts(*((f"  {each.name}", f"{each.what}{whose[each.secret]}") for each in listed))
     click.echo(f"Measure with it: middlemark run … --security encrypted --certs {folder}")
     return exits.OK

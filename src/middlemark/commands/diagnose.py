@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ANY = "*"
 TRIALS = 10
-"""Enough pairs to find a shift of 10 % in nine of ten cases."""
+"""The number of pairs that finds a shift of 10 % in nine of ten cases."""
 
 
 @page(
@@ -36,7 +36,8 @@ TRIALS = 10
 @runs_argument("Folders of runs; a folder of such folders means its newest (default: runs).")
 @option(
     "--try", "tried", is_flag=False, flag_value=ANY, metavar="[CHECK]", group="What is measured", shell_complete=checks,
-    help="Lift the limit CHECK (or the first), measure its rows with and without, interleaved, and restore it.",
+    help="Lift the limit CHECK (default: the first that a setting can lift), measure the rows that met it with and "
+    "without the limit, interleaved, and restore the setting.",
 )  # fmt: skip
 @option(
     "--trials",
@@ -86,7 +87,7 @@ def _text(run: "MeasuredRun", found: "tuple[Diagnosis, ...]", *, several: bool) 
     if any(each.lift for each in found):
         lines.append(f"Tried before and after: middlemark diagnose {folder} --try")
     title = [f"{folder}:"] if several else []
-    return "\n".join([*title, *(lines or ["No row met a limit that its trials have evidence of."])]) + "\n"
+    return "\n".join([*title, *(lines or ["The trials have no evidence that a row met a limit."])]) + "\n"
 
 
 def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
@@ -98,9 +99,9 @@ def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
     if chosen is not None:
         text = f"no setting here lifts it: {chosen.sentence}"
     elif name == ANY:
-        text = found[0].sentence if found else "no row met a limit that its trials have evidence of"
+        text = found[0].sentence if found else "the trials have no evidence that a row met a limit"
     else:
-        limits = there_are([each.check for each in able]) if able else "there is none of any limit that a setting lifts"
+        limits = there_are([each.check for each in able]) if able else "nor of any other limit that a setting lifts"
         text = f"no trial has evidence of {name}; {limits}"
         if name not in check_names():
             text = f"there is no check {name}; {did_you_mean(name, check_names())}"

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 def command(suite: str | None, interface: str, probes: bool, output_format: str, verbose: bool) -> int:
     """Print the findings; return the exit code."""
     from middlemark.interrupts import unwind
-    from middlemark.runs.try_machine import try_machine  # before interrupts unwind
+    from middlemark.runs.try_machine import try_machine  # imported before Ctrl-C raises
     from middlemark.show import View, output
     from middlemark.show import doctor as report
     from middlemark.show.json.machine import doctor_output
@@ -68,7 +68,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
 
     built = _built(needed=suite is not None)
     needs = _needs(suite, interface, built)
-    found = findings(Root(), needs)  # before the probes, which are load themselves
+    found = findings(Root(), needs)  # before the probes, because they load the machine
     tried: Tried | None = None
     if probes:
         with unwind():

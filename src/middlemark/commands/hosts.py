@@ -41,7 +41,7 @@ def command(hosts: HostsAsked, output_format: str) -> int:
         try:
             checked = interrupts.run(check(cluster))
         except (HostGoneError, WorkerFailedError) as error:
-            raise MeasureError(str(error), "is the host on, and is its network up? Then try again") from None
+            raise MeasureError(str(error), "check that the host is on and its network is up, then try again") from None
         facts = [cluster.facts[each.name] for each in checked]
     found = [_output(*each) for each in zip(checked, facts, strict=True)]
     if output_format == "text":

@@ -66,13 +66,18 @@ def command(files: tuple[Path, ...], rows: bool, out: str | None, output_format:
     return _print(writer.run(outcomes), output_format, rows=rows)
 
 
+def _no_log(kind: str, path: Path) -> str:
+    """Return the error text about a file that contains a workload of this kind."""
+    return f"is a {kind}, not a log; to write a suite of its workload: middlemark workload {path}"
+
+
 def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
     """Read every file. Raises RequestError with the problems of all files."""
     problems: list[Problem] = []
     logs = []
     for path, parts in _together(files):
         if path.is_dir() and (kind := kind_of(path)):
-            problems.append(Problem(str(path), f"is a {kind}: middlemark workload {path}"))
+            problems.append(Problem(str(path), _no_log(kind, path)))
             continue
         try:
             logs.append((path, *(_log(path) if parts is None else _stamps(path, parts))))
@@ -178,7 +183,7 @@ def _log(path: Path) -> "tuple[Source, Log]":
         found = find(head)
         if found is None:
             kind = kind_of(path)
-            raise refused(f"is a {kind}: middlemark workload {path}" if kind else refusal(head))
+            raise refused(_no_log(kind, path) if kind else refusal(head))
         try:
             log = found.read(blocks())
         except NotRead as error:

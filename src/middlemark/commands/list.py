@@ -27,7 +27,7 @@ from middlemark.workers.find import find_workers, left_out
     subcommand_metavar="COMMAND",
 )
 def command() -> None:
-    """The group of lists."""
+    """The group of the ``list`` commands."""
 
 
 @page(

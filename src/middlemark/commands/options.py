@@ -236,7 +236,7 @@ _OTHER_OPTIONS: tuple[Decorator, ...] = (
         metavar="TIME",
         group="How long",
         default_text="the budget of the suite; for added rounds else 10m",
-        help="The most time: trials that do not fit are left out. For --race and --until-… the time for added rounds.",
+        help="The most time; trials that do not fit are left out. With --race or --until-…: the time for added rounds.",
     ),
     option(
         "--focus",
@@ -258,8 +258,8 @@ _OTHER_OPTIONS: tuple[Decorator, ...] = (
     option("--breakdown", is_flag=True, group="Output", help="Print every row and where its time went."),
     quiet_option(),
     fail_if_option(
-        "Exit with 4 if the condition holds. 'expectations': one does not hold; 'undecided': also if one is undecided "
-        "or untestable."
+        "Exit with 4 if the condition holds. 'expectations': an expectation does not hold; 'undecided': an expectation "
+        "does not hold, is undecided or is untestable."
     ),
 )
 

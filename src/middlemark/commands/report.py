@@ -27,8 +27,8 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
     ("report runs/before runs/after --html both.html", "two runs on one page"),
     ("report --markdown -", "Markdown on stdout, for a pull request"),
     notes=(
-        "With --markdown, --quarto, --picture or --step-summary the HTML file is written only where --html or --open "
-        "asks for it.",
+        "With --markdown, --quarto, --picture or --step-summary the HTML file is written only if --html or --open is "
+        "also given.",
     ),
 )
 @runs_argument("Folders of runs; a folder of such folders means its newest (default: runs).")

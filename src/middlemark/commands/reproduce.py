@@ -59,8 +59,8 @@ def _studies(_context: click.Context, _parameter: click.Parameter, typed: str) -
 @formats("text", "json", "csv", "markdown", "html")
 @quiet_option()
 @fail_if_option(
-    "Exit with 4 if the condition holds. 'expectations': a claim does not hold; 'undecided': also if one is undecided"
-    " or untestable."
+    "Exit with 4 if the condition holds. 'expectations': a claim does not hold; 'undecided': a claim does not hold, is "
+    "undecided or is untestable."
 )
 def command(
     name: str | None,
@@ -88,7 +88,7 @@ def command(
     if virtual:
         plan = msgspec.structs.replace(plan, expectations=also_awake(plan.expectations))
     plan = without_refused(plan, suites, built.workers, "lo")
-    # One round is measured whatever the budget: every claim has its figure then.
+    # One round is measured even if it exceeds the budget, so that every claim has a figure.
     plan = msgspec.structs.replace(first_rounds(plan, 1), deciding=Deciding(budget_s))
     file = run_file(plan, suites, built)
     shown = RunOptions("lo", output_format, quiet, fail_if=conditions, failures_are_results=True)

@@ -83,7 +83,7 @@ PLANTS = {"shm": _planted_in_shm, "null": _planted_in_null}
 @quiet_option()
 def command(trials: str, duration: str, plant: str, out: str | None, output_format: str, quiet: bool) -> int:
     """Measure, judge the verdicts and print how many are false; return the exit code."""
-    import middlemark.runs.measure  # noqa: F401  imported before interrupts unwind
+    import middlemark.runs.measure  # noqa: F401  imported before Ctrl-C raises
 
     with unwind():
         built = built_workers(PLANTS)
@@ -120,7 +120,7 @@ def _parts(text: str) -> tuple[tuple[float, ...], list[Problem]]:
         except ValueError as error:
             return (), [Problem("--plant", str(error))]
         if not 0 < part <= MOST_PLANTED:
-            return (), [Problem("--plant", f"{each} cannot be planted; it is more than 0% and at most 1000%")]
+            return (), [Problem("--plant", f"{each} cannot be planted; a delay is more than 0% and at most 1000%")]
         parts.add(part)
     return tuple(sorted(parts)), []
 

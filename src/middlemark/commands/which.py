@@ -62,7 +62,7 @@ GRAPH_BUDGET = "30m"
     notes=(
         "A candidate that is significantly slower or misses a limit is eliminated. The race compares round trips, "
         "measured from the intended instant, or with several subscribers one-way latencies. With --workload each "
-        "candidate carries the whole workload, and the one with the largest margin to the deadlines is best.",
+        "candidate carries the whole workload, and the candidate with the largest margin to the deadlines is best.",
     ),
 )
 @option("--size", default="1k", metavar="SIZE", group="Load", help="Bytes of a message.")

@@ -128,7 +128,7 @@ def _from_ros2(seconds: float, out: str) -> int:
     found = watch(_ros2(), name, f"middlemark_{os.getpid()}", seconds, monotonic_ns)
     if found is None:
         raise MeasureError(
-            f"in {seconds:g} s no message was seen that one node of ROS 2 published and another subscribes to",
+            f"in {seconds:g} s no message was seen on a topic that one node publishes and another node subscribes to",
             "is the robot running with this shell's ROS_DOMAIN_ID and RMW_IMPLEMENTATION? --seconds 60 watches longer",
         )
     return _write(toml(found.workload, "A running ROS 2 graph", found.remarks, found.comments), out)
@@ -144,7 +144,7 @@ def _ros2() -> "Ros2":
         version = ".".join(map(str, sys.version_info[:2]))
         raise MeasureError(
             f"rclpy cannot be imported: {error}",
-            f"source a ROS 2 installation first (/opt/ros/…/setup.bash), one for the same Python: {version} here",
+            f"source a ROS 2 installation first (/opt/ros/…/setup.bash), made for Python {version}",
         ) from None
     return Ros2(rclpy, qos, types.get_message)
 
@@ -158,5 +158,5 @@ def _write(text: str, out: str) -> int:
     except OSError as error:
         raise RequestError([Problem("--out", f"{out}: {error.strerror or error}")]) from None
     shown = out if out.endswith(".toml") or "/" in out else f"./{out}"
-    click.echo(f"{out}: written; middlemark run {shown}")
+    click.echo(f"{out}: written; to measure it: middlemark run {shown}")
     return exits.OK

@@ -14,9 +14,9 @@ from middlemark.verdicts.names import EXPERIMENT, joined, plain, varying, words
 from middlemark.verdicts.rows import Row, grouped, misnamed
 
 MOST = 8
-"""The most sentences; the figures of the report contain the rest."""
+"""The most sentences in the answers. The figures of the report show the other verdicts."""
 _WARNED = 4
-"""The most rows of an experiment whose warnings are named."""
+"""An answer names the warnings of at most this number of rows."""
 
 
 def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, ...]:
@@ -36,7 +36,7 @@ def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, .
 
 
 def _spread(group: Sequence[JudgedExperiment], room: int) -> Sequence[JudgedExperiment]:
-    """Return at most ``room`` of the sizes, evenly spread, the smallest and the largest included."""
+    """Return at most ``room`` experiments at evenly spread sizes, including the smallest and the largest size."""
     if len(group) <= room:
         return group
     if room <= 1:
@@ -45,14 +45,14 @@ def _spread(group: Sequence[JudgedExperiment], room: int) -> Sequence[JudgedExpe
 
 
 def _varied_factors(found: Sequence[JudgedExperiment]) -> frozenset[str]:
-    """Return the factors that a sentence must name: those that vary among experiments over one carrier."""
+    """Return the factors that a sentence must name, because they vary among experiments over one carrier."""
     by_carrier = grouped(found, lambda each: each.carrier).values()
     several = (varying([row.row.result for each in of for row in each.ranked]) for of in by_carrier)
     return frozenset().union(*several) & frozenset(EXPERIMENT)
 
 
 def _between_runs(document: Document, comparisons: Comparisons) -> Iterator[str]:
-    """Count the verdicts on the cells that a later run has in common with the first."""
+    """Yield a sentence for each later run: the number of each verdict on the cells that the first run also has."""
     family = comparisons.families.get(("run", "p50"), [])
     for at in range(1, len(document.runs)):
         verdicts = Counter(each.word for each in family if each.pairing.b.run == f"r{at}")
@@ -127,7 +127,7 @@ def _notes_on_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -
     ]
     without = [(each.name, f"not {each.result.cell.security}") for each in unprotected]
     for intro, names in (
-        ("Left out, because their actual transport is not the one they name", by_others),
+        ("Left out, because their actual transport is not the one in their name", by_others),
         ("Not protected as their names say, so left out", without),
         ("Without a result", [(e.row.name, w.code) for e in experiment.failed if (w := e.row.result.failed)]),
         ("Warnings", [(each.name, ", ".join(codes)) for each in staying[:_WARNED] if (codes := _codes(each))]),
@@ -205,5 +205,5 @@ def _range(at: Sequence[tuple[int, float]]) -> str:
 
 
 def span(shown: Iterable[str]) -> str:
-    """Return the two ends of a range, or one if they are equal."""
+    """Return the two ends of a range as text, or one text if they are equal."""
     return " to ".join(dict.fromkeys(shown))

@@ -41,7 +41,7 @@ class RunChanges(msgspec.Struct, frozen=True, kw_only=True):
     judged: int
     """Number of these configurations with enough trials in both runs for a verdict."""
     changes: tuple[ChangedRow, ...]
-    """The largest change first."""
+    """The changed rows, the largest change first."""
 
     @property
     def sentence(self) -> str:

@@ -18,7 +18,7 @@ from middlemark.verdicts.names import WORDS, plain
 from middlemark.verdicts.race import RaceVerdict, races
 
 USUAL_SIZE = 1024
-"""The measured size nearest to this one is shown first."""
+"""The report first shows the measured size that is nearest to this size."""
 _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
 """Factors to keep, in this order, if several would distinguish the experiments equally well."""
 
@@ -50,7 +50,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     """Two sentences: which candidate is first, and the verdict."""
     sentence: str
-    """The verdict of ``which`` as the terminal prints it; of other runs ``why`` and how much more the next takes."""
+    """The sentence after ``lead``. For a race: how its answer compares with the next candidate, as ``which`` prints it.
+    Otherwise: ``why``, and how much more the next candidate takes."""
     settings: str
     """The winner's version and levels, and its settings in its own form, to copy."""
     winner: str
@@ -59,7 +60,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     baseline: int | None
     """The row of the winner's baseline."""
     failed: tuple[int, ...]
-    """Rows without a result, or with another actual transport than they name; in no particular order."""
+    """Rows without a result, or with another actual transport than in their name; in no particular order."""
     command: str | None
     """The command that would decide the open comparisons; ``seconds``: how long it would take."""
     seconds: float | None

@@ -107,10 +107,10 @@ class RowColumn(msgspec.Struct, frozen=True):
     title: str
     priority: int
     means: str
-    """Its line of the legend."""
+    """The meaning of the column, for the legend."""
     text: Callable[[Row], str]
     always: bool = False
-    """Shown even if no row has a figure in it."""
+    """True if the column is shown even if no row has a figure in it."""
     left: bool = False
 
     @property
@@ -260,7 +260,7 @@ _BLOCKED = "share of their time that publishers slept within publish(): back-pre
 _PER_MESSAGE = "processor time of all workers for each message received, without the time spent pacing"
 _CLOCKS = "the largest error of these times, because the clocks of two hosts differ"
 _FORMS = {True: "native", False: "two topics", None: ABSENT}
-_FORM = "native: the middleware's own request and reply; two topics: it has none, so two topics were used"
+_FORM = "native: the middleware's own request and reply; two topics: the middleware has none"
 
 COLUMNS: Mapping[str, Sequence[RowColumn]] = {
     "ping-pong": (

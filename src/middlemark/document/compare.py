@@ -44,7 +44,7 @@ _SHIFT = (Column("B over A"), Column("interval", 3), Column("pairs", 2))
 
 
 def tables_of(comparisons: Sequence[Comparison], margin: float) -> Iterator[Table]:
-    """Yield a table for each metric; the last one has the notes on the method."""
+    """Yield a table for each metric; the last table has the notes on the method."""
     by_metric = grouped(comparisons, lambda each: each.metric)
     legend = (
         f"{_CANNOT} undecided, with the number of trials that would decide; {_EQUIVALENT} equivalent, within "

@@ -21,7 +21,7 @@ PERCENTILES = tuple(
         *("99.99", "99.995", "99.999", "99.9995", "99.9999"),
     )
 )
-"""Denser towards 100, as in HdrHistogram's output ("percentile ticks per half distance")."""
+"""The percentiles of a curve, denser towards 100 as in HdrHistogram's output ("percentile ticks per half distance")."""
 
 _ASKED = tuple((float(each), each / 100, samples_needed(each / 100)) for each in PERCENTILES)
 

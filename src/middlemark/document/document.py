@@ -27,7 +27,7 @@ class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Distribution(msgspec.Struct, frozen=True):
-    """``curve``: percentile and ns. ``heat``: None if there are too few samples, or a histogram holds some of them."""
+    """``curve``: percentile and ns. ``heat``: None if there are too few samples, or if some are only in a histogram."""
 
     curve: tuple[tuple[Number, Number], ...] | None = None
     heat: HeatMap | None = None
@@ -53,7 +53,7 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     text: str
     sure: str
-    """sure or unsure."""
+    """``sure`` if there is a verdict and no figure in it is doubtful, else ``unsure``."""
     cells: tuple[int, ...]
     size: int | None = None
 
@@ -67,7 +67,7 @@ class ExpectationResult(msgspec.Struct, frozen=True, kw_only=True):
     claimed: str
     measured: float | None
     low: float | None
-    """The lower end of the interval, as ``high`` is the upper; null: too few trials."""
+    """The lower end of the interval; ``high`` is the upper end. null: too few trials."""
     high: float | None
     verdict: ClaimVerdict
     trials_needed: int | None
@@ -83,9 +83,9 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
 
     run: int
     short: str
-    """``why`` for one line."""
+    """``why``, shortened to one line."""
     cells: tuple[int, ...]
-    """The rows that decide."""
+    """The rows that decide the expectation."""
 
     @property
     def sentence(self) -> str:
@@ -95,7 +95,7 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
 
 
 class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """All warnings of one code: the text of the worst, and each remedy once."""
+    """All warnings of one code: the text of the worst warning, and each remedy once."""
 
     code: str
     count: int
@@ -110,9 +110,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     title: str
     generated: str
-    """The time at which it was made, ISO 8601 in UTC."""
+    """The time at which the document was made, ISO 8601 in UTC."""
     middlemark: str
-    """The version of Middlemark that made it."""
+    """The version of Middlemark that made the document."""
     runs: tuple[Run, ...]
     rows: tuple[Row, ...]
     everything: tuple[Row, ...]
@@ -143,7 +143,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     distributions: tuple[Distribution, ...] = ()
     """The distribution of each row."""
     since_last_run: RunChanges | None = None
-    """None: the suites were not run here before, or the run is not the one that was just measured."""
+    """The changes since the last run of the same suites. None: there is no such run, or this run is an old one."""
 
     @property
     def choices(self) -> tuple[JudgedExperiment, ...]:

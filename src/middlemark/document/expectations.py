@@ -32,9 +32,9 @@ def expectations_of(runs: Sequence[MeasuredRun], rows: Sequence[Row]) -> tuple[E
     """Return the verdicts on the expectations of all runs; ``rows``: the document's."""
     found: list[Expected] = []
     for at, run in enumerate(runs):
-        mine = [row for row in rows if row.run == at]
+        own_rows = [row for row in rows if row.run == at]
         descriptions = {each.name: each for each in run.file.adapters}
-        found += [_expected(each, mine, at) for each in judge_expectations(run.file.plan, run.trials, descriptions)]
+        found += [_expected(each, own_rows, at) for each in judge_expectations(run.file.plan, run.trials, descriptions)]
     return tuple(sorted(found, key=lambda each: _FIRST.index(each.verdict)))
 
 
@@ -147,7 +147,7 @@ class _Words:
             return ""
         cells = [self._rows[each.cell].result.cell for each in claimed.subjects]
         shared = common(cells, self._factors)
-        sizes = claimed.at.startswith("size ") and "→" not in claimed.at  # ``shared`` contains the size
+        sizes = claimed.at.startswith("size ") and "→" not in claimed.at  # then ``shared`` contains the size
         where = ", ".join(filter(None, (claimed.a.name, shared, "" if sizes else claimed.at)))
         return f"{where}: " if where else ""
 

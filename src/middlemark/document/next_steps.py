@@ -131,17 +131,18 @@ def next_of(verdict: RaceVerdict, run: Run) -> str | None:
     if verdict.cut_short:
         return shlex.join(["middlemark", "run", "--resume", str(run.folder)])
     a_round = len(answer) * verdict.seconds / max(1, verdict.trials)
-    reckoned = (experiment.trials_needed or 0) * a_round * _MORE
+    estimated_s = (experiment.trials_needed or 0) * a_round * _MORE
     asked_s = 2 * verdict.race.budget_s
-    budget_s = min(max(reckoned, asked_s), max(_MOST_BUDGET_S, asked_s))
-    # With more candidates left than FINALISTS, time was short or the machine disturbed: the whole race is repeated.
+    budget_s = min(max(estimated_s, asked_s), max(_MOST_BUDGET_S, asked_s))
+    # If more candidates than FINALISTS are left, the time was too short or the machine was disturbed. The whole race is
+    # then repeated.
     few = len(answer) <= FINALISTS and verdict.race.question
     words = _between(verdict, run) if few else _without(command_of(run), ("--budget",))
     return shlex.join([*words, "--budget", f"{math.ceil(budget_s / 60)}m"])
 
 
 def _between(verdict: RaceVerdict, run: Run) -> list[str]:
-    """Return a ``which`` command with the race's question, only for the candidates that may be the best."""
+    """Return a ``which`` command that repeats the race between the candidates that may be the best."""
     cells = [each.row.result.cell for each in verdict.answer]
     names = [
         word

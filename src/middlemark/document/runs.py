@@ -157,7 +157,7 @@ def _unended(run: Run) -> str:
 
 
 def precision_of(run: Run, results: Sequence[CellResult]) -> str:
-    """Return whether ``--until-precise`` was reached, or the budget was spent; empty: it was not asked for."""
+    """Return a sentence on whether the precision of ``--until-precise`` was reached; empty: no precision was asked."""
     asked, reached = run.file.plan.precision, run.file.reached
     if asked is None:
         return ""

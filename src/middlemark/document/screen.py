@@ -98,14 +98,14 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def disturbed(rows: Sequence[Row]) -> str:
-    """Return how many trials the machine disturbed, and the worst; empty: too few to matter."""
+    """Return how many trials the machine disturbed, and the worst disturbance; empty: too few trials to matter."""
     trials = [each for row in rows if row.result.noise for each in row.result.noise.trials]
     marked = [each for each in trials if each.marked]
     if not marked or len(marked) < DISTURBED_PART * len(trials):
         return ""
     most = max(marked, key=disturbance)
     of = f"{len(marked):,} of {format_count(len(trials), 'trial')}"
-    worst = most.marked[0].split(" (")[0]  # the warnings name the process
+    worst = most.marked[0].split(" (")[0]  # the process in parentheses is left out, as the warnings name it
     return plain(f"The machine was disturbed in {of}; the worst: {worst}.")
 
 
@@ -180,7 +180,7 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
 
 
 def broken(document: Document) -> Statement:
-    """Return whether the run is incomplete, the rows without a result, and those on another transport than named."""
+    """Return whether the run is incomplete, and the rows without a result or on another transport than they name."""
     run = document.runs[0]
     failed = [row for row in document.rows if row.result.failed and row.result.failed.code != NOT_MEASURED]
     texts = [each for each in states(document) if "no result; the reasons" not in each]

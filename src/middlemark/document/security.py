@@ -31,7 +31,7 @@ def proof_in_short(result: CellResult) -> str:
 
 
 def proof_in_full(result: CellResult) -> str:
-    """Return the proofs that were made, and why the others were not made."""
+    """Return the proofs that were made, and why other proofs were not made."""
     absent = dict(result.proof.absent) if result.proof else {}
     whys = (f"{of}: {why}" for field, (_, _, of) in _WORDS.items() if (why := absent.get(field.replace("_", "-"))))
     return "; ".join(filter(None, (proof_in_short(result), *whys)))
@@ -50,19 +50,19 @@ def headline(tables: Sequence[CostTable]) -> str:
     """Return the least and the greatest cost of the levels, the strongest first; empty: ``none`` was not measured."""
     levels_in_words: list[str] = []
     for level in reversed(LEVELS[1:]):
-        known = [
+        measured = [
             (cost.times, f"{line.name} at {format_size(size)}")
             for line in tables[0].lines
             if line.level == level
             for size, cost in zip(tables[0].sizes, line.costs, strict=True)
             if cost and cost.times
         ]
-        if not known:
+        if not measured:
             continue
-        (least, where), (most, there) = min(known), max(known)
+        (least, where), (most, there) = min(measured), max(measured)
         if levels_in_words:
             levels_in_words.append(f"{level} {' to '.join(dict.fromkeys(map(ratio, (least, most))))}")
-        elif len(known) == 1:
+        elif len(measured) == 1:
             levels_in_words.append(f"{level} takes {ratio(most)} times as long as {NONE} ({there})")
         else:
             levels_in_words.append(
@@ -105,7 +105,7 @@ def table_of(table: CostTable) -> Table:
         legend.append(f"unmarked: significantly slower than {NONE}")
     last = len(table.sizes)
     return Table(
-        title=f"{'messages/s' if table.by_rate else 'p50 in µs'}, and times as long as at {NONE}: {table.title}",
+        title=f"{'messages/s' if table.by_rate else 'p50 in µs'}, and time per message ÷ that at {NONE}: {table.title}",
         columns=tuple(Column(format_size(size), last - at) for at, size in enumerate(table.sizes)),
         lines=tuple(_line(table, each) for each in table.lines),
         legend=tuple(legend),

@@ -10,7 +10,7 @@ from middlemark.verdicts.rows import Row
 
 
 def settings_to_copy(document: Document, row: Row) -> str:
-    """Return the row's settings, below a comment with the version and the levels; only the latter if there are none."""
+    """Return a comment with the row's version and levels, and the row's settings below it, if there are any."""
     cell, own = row.result.cell, row.result.settings
     adapter = next((each for each in document.runs[row.run].file.adapters if each.name == cell.adapter), None)
     named = f"{adapter.title} {adapter.version}".strip() if adapter else cell.adapter

@@ -20,11 +20,11 @@ class Column(msgspec.Struct, frozen=True):
     title: str
     priority: float = NEVER_HIDDEN
     left: bool = False
-    """True if it contains words, which are aligned to the left."""
+    """True if the column contains words, which are aligned to the left."""
     means: str = ""
-    """Its line of the legend."""
+    """The meaning of the column, for the legend."""
     style: str = "dim"
-    """The style of its title."""
+    """The style of the column's title."""
 
 
 class TableCell(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     legend: tuple[str, ...] = ()
-    """The meaning of its marks, in a few words each."""
+    """The meaning of each mark in the table, in a few words."""
     notes: tuple[str, ...] = ()
     """Sentences below the table."""
 

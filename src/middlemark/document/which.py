@@ -45,7 +45,7 @@ _ELIMINATED: Mapping[Elimination, tuple[str, str]] = {
     "takes too much processor time": ("takes too much processor time", "take too much processor time"),
     "failed": ("failed", "failed"),
 }
-"""The reason of an elimination as the predicate of one candidate, and of several."""
+"""The reason of an elimination → the predicate of a sentence about one candidate, and about several."""
 _BY_EDGE = ("misses the deadline", "loses", "cannot keep the rate")
 """Reasons for which an edge of a workload eliminates a candidate."""
 

@@ -56,7 +56,7 @@ def short_verdict(found: ColumnVerdict) -> str:
 
 
 def failing(table: GraphTable) -> Iterator[str]:
-    """Yield for each middleware that does not hold: the first scale at which it fails, and the edge that fails most."""
+    """Yield a line for each middleware that fails: its first scale with a failing edge, and the edge failing most."""
     for line in table.lines:
         for column, row in zip(table.columns, line.rows, strict=True):
             found = row.result.workload if row else None
@@ -77,7 +77,7 @@ def why(edge: EdgeResult) -> str:
 
 
 def histories(table: GraphTable) -> Iterator[str]:
-    """Yield for each middleware with late joiners, in the first column: the longest time to receive the history."""
+    """Yield a line for each middleware with late joiners: the longest time to receive the history, by column one."""
     for line in table.lines:
         found = line.rows[0].result.workload if line.rows[0] else None
         late = [(history, each) for each in (found.topics if found else ()) if (history := each.history)]

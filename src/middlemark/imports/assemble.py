@@ -9,7 +9,7 @@ from middlemark.model.outcome import SamplesFile, TrialOutcome
 from middlemark.model.plan import Limits, Note, Plan, Trial
 
 SUITE = "imported"
-"""The name that every imported cell has in place of its suite's."""
+"""The name of the suite of every imported cell."""
 
 
 def assemble(logs: Sequence[tuple[Source, Log]], started: str) -> tuple[Plan, tuple[TrialOutcome, ...]]:

@@ -1,4 +1,4 @@
-"""Read the output of Cyclone DDS's ddsperf. Each process prints one line per second, which begins with its number."""
+"""Read the output of Cyclone DDS's ddsperf. Each process prints one line per second, which begins with its PID."""
 
 import math
 import re
@@ -49,7 +49,7 @@ _KNOWN = re.compile(
 
 
 class _Pings:
-    """The seconds in which one process sent pings of one size. ``row``: Middlemark's row, empty in ddsperf's logs."""
+    """The seconds in which one process sent pings of one size. ``row``: as printed by Middlemark, else empty."""
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -62,7 +62,8 @@ class _Pings:
     def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
         mean, low, p50, p90, p99, high = map(float, figures)
         self.p50.append(p50)
-        # With fewer round trips in the second, fewer than ten are above the quantile, which is then often the maximum.
+        # If fewer than ten round trips of a second are above a quantile, ddsperf often prints the maximum as this
+        # quantile. Such a quantile is left out.
         if count >= 100:
             self.p90.append(p90)
         if count >= 1_000:
@@ -76,7 +77,7 @@ class _Pings:
 
 
 class _Subscriber:
-    """The seconds in which a process received samples of one size. Silent seconds count only between others."""
+    """The seconds in which a process received samples of one size, including silent seconds between them."""
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -160,7 +161,7 @@ def _rows(
     timeouts: dict[int, int],
     publishers: set[int],
 ) -> list[tuple[int, str, ImportedTrial]]:
-    """Return each trial with the number of its process and the name of its row."""
+    """Return each trial with the PID of its process and the name of its row."""
     rows = [
         (int(pid), each.row, _round_trips(int(pid), int(size), each, timeouts.get(int(pid), 0), int(pid) in publishers))
         for (pid, size), each in pings.items()
@@ -193,7 +194,7 @@ def _among_data(trial: ImportedTrial) -> bool:
 
 
 def _cell(row: str, size: int, pattern: str = "ping-pong", **levels: int | None) -> Cell:
-    """Return the cell of a row. The name of a row printed by Middlemark is in the line above it."""
+    """Return the cell of a row. If Middlemark printed the row, the line above it contains the row's name."""
     name, _, words = row.partition(": ")
     where = cell(f"{name} ({TOOL})" if row else _ADAPTER, size, pattern, (), **levels)
     return msgspec.structs.replace(where, label=words or None)
@@ -207,7 +208,7 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
     warnings = [
         imported_warning(where),
         halved(TOOL),
-        *([_of_seconds("quantiles", "quantiles", seconds)] * (seconds > 1)),
+        *([_of_seconds("each of its quantiles", "that quantile's values", seconds)] * (seconds > 1)),
     ]
     if publishes:
         warnings.append(
@@ -263,16 +264,15 @@ def _stream(size: int, of: _Subscriber) -> ImportedTrial:
         counted=("received", "lost"),
         rate_hz=rate,
         rate_total_hz=rate,
-        warnings=(imported_warning(where), _of_seconds("rate", "rates", len(of.rates))),
+        warnings=(imported_warning(where), _of_seconds("its rate", "the rates", len(of.rates))),
     )
 
 
-def _of_seconds(what: str, theirs: str, seconds: int) -> RunWarning:
-    be = "are" if what.endswith("s") else "is"
+def _of_seconds(figure: str, values: str, seconds: int) -> RunWarning:
     return RunWarning(
         "median-of-seconds",
-        f"its {what} {be} the median of the {theirs} of {seconds:,} seconds, not of all samples: the tool "
-        "prints no more than that",
+        f"{figure} is the median of {values} in {seconds:,} single seconds: the tool prints figures for each second, "
+        "none over all samples",
         "a stall of one second shows only in the maximum, if there is one",
     )
 

@@ -66,7 +66,7 @@ class Costs:
     def __init__(self) -> None:
         """Begin without lines."""
         self._processes: dict[tuple[int, int], _Process] = {}
-        """Costs by the number of the measured process and the number of the process that printed the line."""
+        """Costs by the PIDs of the measured process and of the process that printed the line."""
 
     def __len__(self) -> int:
         """Return the number of pairs of a measured process and a printing process."""
@@ -94,7 +94,7 @@ class Costs:
         return (pid, pid) in self._processes
 
     def costs_of(self, pid: int, *, only_row: bool) -> tuple[WorkerCost, ...]:
-        """Return the costs of the process and of the peers that it printed; with ``only_row``, of all processes."""
+        """Return the costs of the process and of peers whose costs it printed; with ``only_row``, of all processes."""
         found = {}
         for (costs_of, by), process in sorted(self._processes.items()):
             if (only_row or pid in (costs_of, by)) and (costs_of not in found or costs_of == by):

@@ -32,7 +32,7 @@ _TIMES = {
     **{f"{of}_{name}": (f"{of}_ns", field) for of in ("write", "take", "one_way") for name, field in _SUMMARY.items()},
 }
 _RATES = ("received", "sent")
-"""The rates, in messages per second."""
+"""The figures that are rates, in messages per second."""
 _TOP = ("document", "tool", "unit", "halves", "figures")
 _ROW = (*FACTORS, "samples", *_TIMES, *_RATES)
 

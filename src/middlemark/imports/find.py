@@ -30,7 +30,7 @@ FORMATS = (
 """The formats in the order in which they are tried: the most specific first."""
 
 HEAD_BYTES = 1 << 20
-"""Only this beginning of a log is searched."""
+"""The number of bytes at the beginning of a log in which a format is searched."""
 
 _OURS = re.compile(
     rb"^(?:# As ddsperf 0\.10 prints them; the differences|# Half round trips(?: in us)?: |"
@@ -41,7 +41,7 @@ _OURS = re.compile(
 
 def find(head: bytes) -> LogFormat | None:
     """Return the format of a log that begins with these bytes; None: no known tool writes such logs."""
-    # HEAD_BYTES may have cut the last line, which can still show the format: the line end completes it.
+    # HEAD_BYTES may have cut the last line. With a line end it counts as a line, so that a pattern can match it.
     text = b"\n".join(line for lines in Lines([head, b"\n"]) for line in map(bytes.strip, lines))
     return next((each for each in FORMATS if each.known.search(text)), None)
 

@@ -13,7 +13,7 @@ _ENDS = bytes.maketrans(b"\r\0", b"\n\n")
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 _SHOWN = 60
 MOST = 10**15
-"""Every figure in a log is smaller, in any unit."""
+"""Every number in a log is smaller, whatever its unit."""
 _DIGITS = 18
 
 

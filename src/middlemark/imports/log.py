@@ -60,7 +60,7 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogFormat(msgspec.Struct, frozen=True):
-    """One format of one tool. Only the beginning of a file that has the format contains the pattern ``known``."""
+    """One format of one tool. ``known`` matches the beginning of every file with this format, and of no other file."""
 
     name: str
     tool: str
@@ -112,7 +112,8 @@ def no_result(of: Cell, seen: str) -> ImportedTrial:
     """Return the failed trial of a log without figures. ``seen``: what the log contains instead."""
     text = f"its log has {seen} but no result after it: the tool hung, crashed or was stopped"
     return ImportedTrial(
-        cell=of, failed=Failure("no-result", text, "measure it again; do not use a figure of another run instead")
+        cell=of,
+        failed=Failure("no-result", text, "measure the configuration again; do not use another run's figure instead"),
     )
 
 

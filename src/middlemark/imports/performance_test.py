@@ -36,7 +36,7 @@ class _Second(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     mean: float | None
     variance: float | None
-    """In ns²."""
+    """The variance of the latency in ns²."""
 
 
 class _Experiment:
@@ -191,7 +191,7 @@ def _measured(of: _Experiment) -> ImportedTrial:
         reliability="reliable" if "RELIABLE" in quality else "best-effort" if "BEST_EFFORT" in quality else None,
     )
     if mode == "RELAY":
-        text = "its log is that of the relay of a round trip, which measures nothing"
+        text = "its log is from the side that relays round trips and measures nothing"
         failure = Failure("relay", text, "import the log of the side with --roundtrip-mode Main")
         return ImportedTrial(cell=where, failed=failure, warnings=(imported_warning(where),))
     figures = _figures(of.seconds)
@@ -225,7 +225,7 @@ def _whole(text: str | None) -> int | None:
 
 
 def _figures(seconds: Sequence[_Second]) -> Summary | None:
-    """Combine the seconds. The minimum, maximum, mean and variance of the whole are exact."""
+    """Combine the figures of the seconds. Minimum, maximum, mean and variance of the result are exact."""
     busy = [each for each in seconds if each.mean is not None and each.received]
     received = sum(each.received for each in busy)
     if not received:

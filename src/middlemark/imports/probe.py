@@ -28,7 +28,7 @@ from middlemark.stats.buckets import summarise_both
 
 TOOL = "probe"
 FORMAT_OF_PROBE = (TOOL, "stamps of the probe")
-"""The tool, and the name of its files. It is not a ``LogFormat``, as a folder's files are read together."""
+"""The names of the tool and of its format. It is no ``LogFormat``, because all files of a folder are read together."""
 
 
 def read_probes(files: Sequence[tuple[str, bytes]]) -> Log:
@@ -103,8 +103,8 @@ def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
             imported_warning(where),
             RunWarning(
                 f"{what}-not-round-trip",
-                f"its time is that of a {what} in the program; it is shown as a round trip here",
-                f"it need not contain a message; compare it with the same {what} in other recordings",
+                f"its time is that of a {what} in the program, shown here as a round trip",
+                f"the {what} may contain no message; compare it with the same {what} in other recordings",
             ),
             *written_back([of]),
         ]

@@ -20,7 +20,7 @@ Ns = npt.NDArray[np.int64]
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """The conversion from ticks to CLOCK_MONOTONIC. All processes with the same clock use one line, for consistency."""
+    """A straight line that converts ticks to CLOCK_MONOTONIC, the same for all processes with the same clock."""
 
     ticks: int
     ns: int
@@ -70,10 +70,10 @@ def clock_of(of: Stamps) -> tuple[str, str]:
 def ends_of(of: Stamps, rates: Mapping[tuple[str, str], Rate], kind: int) -> Iterator[End]:
     """Yield the ends of a process. ``kind``: SENT or RECEIVED."""
     rate = rates[clock_of(of)]
-    mine = of.records[of.records["kind"] == kind]
+    of_kind = of.records[of.records["kind"] == kind]
     for probe, topic in dict.fromkeys(of.names.values()):
         numbers = [number for number, named in of.names.items() if named == (probe, topic)]
-        records = mine[np.isin(mine["topic"], numbers)]
+        records = of_kind[np.isin(of_kind["topic"], numbers)]
         beyond = sum(of.beyond[number][kind == RECEIVED] for number in numbers)
         if not len(records) and not beyond:
             continue
@@ -108,14 +108,14 @@ def _sends(sent: Sequence[End]) -> _Sends:
     ends = np.repeat(np.arange(len(sent)), [len(each.sequences) for each in sent])
     numbers = np.concatenate([np.arange(len(each.sequences)) for each in sent])
     at = np.concatenate([each.at for each in sent])
-    known, first, counts = np.unique(sequences, return_index=True, return_counts=True)
+    distinct, first, counts = np.unique(sequences, return_index=True, return_counts=True)
     once = first[counts == 1]
-    return _Sends(known[counts == 1], ends[once], numbers[once], at[once], int(counts[counts > 1].sum()))
+    return _Sends(distinct[counts == 1], ends[once], numbers[once], at[once], int(counts[counts > 1].sum()))
 
 
 def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], sends: _Sends) -> ImportedTrial | None:
     """Return the trial from the chosen senders to the receivers of one probe; None: no message was due."""
-    mine = np.isin(sends.ends, chosen)
+    is_chosen = np.isin(sends.ends, chosen)
     sources = [sent[each] for each in chosen]
     publisher = np.zeros(len(sent), dtype=np.int64)
     publisher[list(chosen)] = np.arange(len(chosen))
@@ -124,14 +124,14 @@ def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], s
     before = unknown = negative = 0
     for index, end in enumerate(received):
         places = np.minimum(np.searchsorted(sends.sequences, end.sequences), max(len(sends.sequences) - 1, 0))
-        known = sends.sequences[places] == end.sequences if len(sends.sequences) else np.zeros(len(places), bool)
-        unknown += int((~known).sum())
-        ours = np.flatnonzero(known & mine[places]) if len(sends.sequences) else np.zeros(0, np.int64)
-        _, first = np.unique(places[ours], return_index=True)
-        firsts = ours[np.sort(first)]
+        stamped = sends.sequences[places] == end.sequences if len(sends.sequences) else np.zeros(len(places), bool)
+        unknown += int((~stamped).sum())
+        matching = np.flatnonzero(stamped & is_chosen[places]) if len(sends.sequences) else np.zeros(0, np.int64)
+        _, first = np.unique(places[matching], return_index=True)
+        firsts = matching[np.sort(first)]
         places = places[firsts]
         one_way = end.at[firsts] - sends.at[places]
-        due, early = _due(sends, mine, places, end, sources, apart is not None)
+        due, early = _due(sends, is_chosen, places, end, sources, apart is not None)
         before += early
         raw = np.zeros(len(firsts), ARRIVAL)
         raw["stamp"] = (publisher[sends.ends[places]] << SEQUENCE_BITS) | (sends.numbers[places] + 1)
@@ -146,7 +146,7 @@ def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], s
                 expected=due,
                 received=len(firsts),
                 lost=due - len(firsts),
-                duplicated=len(ours) - len(firsts),
+                duplicated=len(matching) - len(firsts),
                 reordered=_reordered(sends.ends[places], sends.numbers[places]),
                 damaged=0,
                 first_received_ns=int(end.at[firsts[0]]) if len(firsts) else 0,
@@ -182,7 +182,7 @@ def _total(arrived: Sequence[Arrived], *fields: str) -> dict[str, int]:
 
 
 def _due(
-    sends: _Sends, mine: npt.NDArray[np.bool_], arrived: Ns, end: End, sources: Sequence[End], apart: bool
+    sends: _Sends, is_chosen: npt.NDArray[np.bool_], arrived: Ns, end: End, sources: Sequence[End], apart: bool
 ) -> tuple[int, int]:
     """Return how many messages were due, and how many were sent too early to count.
 
@@ -190,7 +190,7 @@ def _due(
     ends. If a buffer was full, arrivals may be missing in the recording, so messages are due only until the last one
     that arrived.
     """
-    sent_at = sends.at[mine]
+    sent_at = sends.at[is_chosen]
     if not len(arrived):
         if apart or end.beyond:
             return 0, 0
@@ -198,7 +198,7 @@ def _due(
     first, last = int(sends.at[arrived].min()), int(sends.at[arrived].max())
     until = last if end.of.full or any(each.of.full for each in sources) else end.end_ns
     due = (sent_at >= first) & ((sent_at <= until) | apart)
-    due[np.searchsorted(np.flatnonzero(mine), arrived)] = True
+    due[np.searchsorted(np.flatnonzero(is_chosen), arrived)] = True
     return int(due.sum()), int((sent_at < first).sum())
 
 

@@ -22,9 +22,9 @@ _MEMORY = (0x0102_1994, 0x8584_58F6)
 """The magic numbers of tmpfs and ramfs. They never write a page back, so no stamp waits for a disk."""
 
 _MOST = 1 << 60
-"""No tick counter reaches this number."""
+"""A number of ticks that no counter reaches."""
 LONGEST = 1 << 55
-"""The length of a recording, in ticks, that none reaches: months at 3 GHz."""
+"""Every recording has fewer ticks. At 3 GHz this number of ticks takes months."""
 NS_PER_TICK = (0.05, 100.0)
 """The shortest and longest tick of any clock: 20 GHz and 10 MHz."""
 
@@ -64,7 +64,7 @@ class Stamps(msgspec.Struct, frozen=True, kw_only=True):
     """The id of this boot of the machine; processes with the same id share its clocks. Empty: unknown."""
     clock: str
     anchors: tuple[tuple[int, int], ...]
-    """Pairs of ticks and CLOCK_MONOTONIC in ns, read at the same time, ascending."""
+    """Ascending pairs of ticks and CLOCK_MONOTONIC in ns. The two clocks of a pair were read at the same time."""
     names: dict[int, tuple[str, str]]
     """Topic number → probe and topic."""
     records: Records

@@ -21,7 +21,7 @@ _ADAPTER = "cyclonedds (RoundtripPing)"
 _KEPT = 50_000
 
 _HEADER = re.compile(rb"# payloadSize: (\d{1,12}) \| numSamples: \d+ \| timeOut: -?\d+")
-# The count; median, min, 99 % and max of half round trips; count, median and min of writing, and the same of reading.
+# The count; median, min, 99 % and max of half round trips; count, median and min of writing; those three of reading.
 _FIGURES = rb" +(\d{1,12})" * 11
 _SECOND = re.compile(rb"(\d{1,12})" + _FIGURES)
 _OVERALL = re.compile(rb"# Overall" + _FIGURES)
@@ -120,7 +120,7 @@ def _trials(run: _Run) -> Iterator[ImportedTrial]:
     """Yield a failed trial for each header without figures, then the measured trial."""
     figures = bool(run.seconds or run.overall)
     if not run.refused:
-        sharing = max(run.warm, 1) if figures else 0  # the last headers: their processes printed the figures
+        sharing = max(run.warm, 1) if figures else 0  # the number of last headers whose processes printed the figures
         for size in run.sizes[: len(run.sizes) - sharing]:
             yield no_result(_cell(size), f"the heading of {size:,} bytes")
     if figures:
@@ -172,7 +172,8 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
         found.append(
             RunWarning(
                 "median-of-seconds",
-                f"the log ends before `# Overall`: its quantiles are medians of those of {len(run.seconds):,} seconds",
+                "the log ends before `# Overall`, so each quantile is the median of that quantile's values in "
+                f"{len(run.seconds):,} single seconds",
                 "a stall of one second shows only in the maximum",
             )
         )

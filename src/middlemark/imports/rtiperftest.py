@@ -79,7 +79,7 @@ def _latency(
         warnings.append(
             RunWarning(
                 "samples-unknown",
-                "the log does not say from how many round trips its percentiles come",
+                "the log does not say over how many round trips its percentiles are",
                 "with only a few thousand samples, 99.99 % is the maximum; check -latencyCount and -numIter",
             )
         )
@@ -114,8 +114,8 @@ def _cut(summary: object) -> list[RunWarning]:
     return [
         RunWarning(
             "no-summary",
-            "the log ends before its summary: the rate is the median of its intervals, latencies are those of the last "
-            "one",
+            "the log ends before its summary: the rate is the median of its intervals, and the latencies are those of "
+            "the last interval",
             "let perftest end normally, for example with -executionTime",
         )
     ]

@@ -39,7 +39,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 def _row(figures: list[float]) -> ImportedTrial:
     size, demand, recovery_ms, sent, _, sent_hz, _, received, gaps, _, rate_hz, _ = figures
-    # The tool counts only gaps before the last message that arrived: messages lost after it are missing in its count.
+    # The tool counts only gaps before the last message that arrived, so its count lacks messages that were lost later.
     lost = int(max(sent - received, gaps))
     where = cell(
         _ADAPTER,
@@ -83,8 +83,8 @@ def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
     return (
         RunWarning(
             "gaps-only",
-            f"ThroughputTest counts {gaps:,} lost messages, from the gaps before the last message that arrived; "
-            f"including messages sent after it or refused by its writer, {lost:,} were lost",
+            f"{lost:,} messages were lost, but ThroughputTest counts only {gaps:,}: it does not count messages sent "
+            "after the last one that arrived, nor messages that its own writer refused",
             "the tool's own figure is lower than this one",
         ),
     )

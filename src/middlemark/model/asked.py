@@ -20,7 +20,7 @@ class SelfTestCell(msgspec.Struct, frozen=True):
 
     cell: Cell
     pilot_ns: float
-    """Its p50 in the pilot, from which the delays were computed."""
+    """The p50 of ``cell`` in the pilot, from which the delays were computed."""
     same: tuple[str, ...]
     planted: tuple[Planted, ...]
 

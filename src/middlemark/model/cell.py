@@ -91,7 +91,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=names("transport", DEFAULT_CONFIGURATION),
             default=("all",),
             metavar="NAME|all,…",
-            help="Transports; all: every one except `default`, the default configuration; all,default: every one.",
+            help="Transports; all: every transport except `default`, the default configuration; all,default: every "
+            "transport.",
             of="subject",
         ),
     ]
@@ -128,9 +129,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=words("type of message", *get_args(MessageType)),
             default=("octets",),
             metavar="octets|image|point-cloud|imu|tf,…",
-            help="Plain bytes, or a ROS message that is serialised; size is then that of its main array.",
+            help="Plain bytes, or a ROS message that is serialised; size is then the size of its main array.",
             of="middleware",
-            honour=one_of("types", lambda level, known: f"it carries {listing(known)}, not {level}"),
+            honour=one_of("types", lambda level, supported: f"it carries {listing(supported)}, not {level}"),
         ),
     ] = "octets"
     receive: Annotated[
@@ -204,7 +205,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             help="All roles in one process (1), or each in its own (2).",
             honour=one_of(
                 "processes",
-                lambda _, known: "within one process only" if known == (1,) else "between processes only",
+                lambda _, supported: "within one process only" if supported == (1,) else "between processes only",
             ),
             request="one_process",
             in_request=lambda level: level == 1,

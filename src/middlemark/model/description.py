@@ -63,11 +63,11 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     max_depth: Depth | None = None
     """Depth of the deepest history; null: no limit."""
     keep_all: bool = True
-    """Keep-all history is supported."""
+    """True if the transport supports a keep-all history."""
     companions: bool = False
     """The transport needs daemons, which ``companions`` of the adapter lists."""
     own_network: bool = False
-    """It listens on every interface, so trials on this machine run in a network namespace that has only lo."""
+    """The transport listens on every interface, so trials on this machine run in a network namespace with only lo."""
     alone: bool = False
     """The ping has no pongs and receives the messages that it published itself."""
     best_effort_carrier: str = ""
@@ -75,7 +75,7 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     types: Annotated[tuple[MessageType, ...], SOME] = ("octets",)
     """Supported message types, octets first."""
     varying_sizes: bool = False
-    """The messages of a topic may have different sizes."""
+    """True if the messages of a topic may have different sizes."""
     services: bool = False
     """Services of a workload use the middleware's own request and reply."""
     max_history: Annotated[int, Meta(ge=0, extra={"cpp": "std::uint32_t"})] | None = 0
@@ -106,9 +106,9 @@ class NativeSetting(msgspec.Struct, frozen=True, kw_only=True, rename={"otherwis
     choices: tuple[str, ...] = ()
     """For a choice: its words, in the order of its values. For a number: words that are allowed instead of it."""
     transports: tuple[str, ...] = ()
-    """The transports that it affects; empty: all."""
+    """The transports that the setting affects; empty: all."""
     patterns: tuple[Pattern, ...] = ()
-    """The patterns that it affects; empty: all."""
+    """The patterns that the setting affects; empty: all."""
     otherwise: str = ""
     """The default in words; empty: the help names it, or there is none."""
     type: NativeType = "text"
@@ -136,7 +136,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     bench_only: bool
     """The adapter is for tests of the bench itself and is never part of ``all``."""
     transports: Annotated[tuple[Transport, ...], SOME]
-    """The first transport is used if the user names none."""
+    """The transports. The first is used if the user names none."""
     request_reply: bool
     """The middleware has its own request and reply. Written by the core, if there is ``client()`` and ``server()``."""
     credentials: tuple[Credential, ...] = ()

@@ -24,9 +24,9 @@ class Picked(msgspec.Struct, frozen=True, omit_defaults=True):
     levels: Selection = Selection()
     sweep: str = ""
     topic: str = ""
-    """Empty: the whole cell."""
+    """The topic of the selected edges. Empty: whole cells are selected."""
     to: str = ""
-    """The receiving node; empty: any."""
+    """The receiving node of the selected edges; empty: any node."""
 
     def matches(self, cell: Cell, name: str) -> bool:
         """Say whether the cell is selected. ``name`` is its name in the plan: suite and sweep."""
@@ -82,14 +82,14 @@ class NoInfluence(msgspec.Struct, frozen=True, tag_field="kind", tag="no influen
     """Both sides, or every two levels of the factor ``along``, are equivalent and lose at most ``max_loss``."""
 
     sides: tuple[Picked, ...]
-    """Two sides, or one if ``along`` is set."""
+    """The two sides, or one side if ``along`` is set."""
     along: str
     band: Band
     max_loss: float
 
 
 class Order(msgspec.Struct, frozen=True, tag_field="kind", tag="order"):
-    """Each side is significantly worse than the one before it: the ratio of their figures lies within ``band``."""
+    """Each side is significantly worse than the side before it: its figure ÷ that side's figure is within ``band``."""
 
     sides: tuple[Picked, ...]
     band: Band
@@ -153,7 +153,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_level(claim: Claim, field: str, level: Level) -> Claim:
-    """Return the claim about those of its cells that have this level of a field."""
+    """Return the claim restricted to the cells that have this level of a field."""
 
     def restricted(value: object) -> object:
         match value:

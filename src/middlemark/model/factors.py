@@ -72,10 +72,10 @@ class Factor(Key, frozen=True, kw_only=True):
     """The thing that the level describes. ``subject``: the middleware measured. ``experiment``: the experiment;
     cells that differ in it are never compared. ``middleware``: a request to the middleware."""
     load: bool = False
-    """It is part of the load. These factors depend on each other and on no adapter."""
+    """The factor is part of the load. The factors of the load depend on each other and on no adapter."""
     applies: Applies | None = None
     honour: Honour | None = None
-    """None: the bench honours it on every transport."""
+    """The capability that the factor needs. None: the bench honours the factor on every transport."""
     given: tuple[Level, ...] = ()
     """Levels that some cells have although no user can ask for them: 0 subscribers."""
     in_cells: Callable[[Level], Level] = lambda level: level
@@ -89,11 +89,11 @@ class Factor(Key, frozen=True, kw_only=True):
     column: str = ""
     """Column in CSV, if another column has the field's name."""
     request: str = ""
-    """Its key in the worker's ``Settings``. Empty: the field's name, if there is such a key."""
+    """The factor's key in the worker's ``Settings``. Empty: the field's name, if there is such a key."""
     in_request: Callable[[Level], Any] = lambda level: level
     """Converts a level in cells to the value in the worker's ``Settings``."""
     later: bool = False
-    """Its column comes after the columns of the times."""
+    """The factor's column comes after the columns of the times."""
     none: str | None = None
     """Text for None in JSON and CSV. None: the value is left empty, as for a missing figure."""
     shown: Callable[[Level], str] | None = None

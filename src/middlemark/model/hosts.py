@@ -22,7 +22,7 @@ class HostAddress(msgspec.Struct, frozen=True):
     """One host as SSH reaches it. If user or port is None, the configuration of SSH decides."""
 
     name: str
-    """Name of its site."""
+    """Name of the host's site."""
     host: str
     user: str | None = None
     port: int | None = None

@@ -28,7 +28,7 @@ RATE_WORDS = ("max", "sustainable", "curve")
 
 
 class Wrong(ValueError):
-    """A value that its key does not accept; the message gives an accepted one."""
+    """A key does not accept a value. The message gives a value that the key accepts."""
 
 
 def _number(word: str) -> object:

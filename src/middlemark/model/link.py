@@ -163,7 +163,7 @@ def line_bytes(size: int, mtu: int) -> int:
     """Return the bytes that a UDP datagram with a message of ``size`` bytes takes on the line, in frames of ``mtu``."""
     packet = size + _UDP_BYTES
     frames = 0
-    largest = (mtu - _IP_BYTES) // 8 * 8  # of every fragment except the last
+    largest = (mtu - _IP_BYTES) // 8 * 8  # the bytes of every fragment except the last
     while packet + _IP_BYTES > mtu:
         frames += _IP_BYTES + largest + HEADER_BYTES + BEYOND_BYTES
         packet -= largest

@@ -127,4 +127,4 @@ def lower(cell: Cell) -> str:
         return "or a smaller --burst, or a longer --recovery"
     if cell.pattern != "stream":
         return "or a lower --rate"
-    return "or a lower --rate: --rate sustainable finds the highest that is within --max-loss"
+    return "or a lower --rate: --rate sustainable finds the highest rate that is within --max-loss"

@@ -6,23 +6,23 @@ from middlemark.model.protocol import Other, Still
 
 
 class Switches(msgspec.Struct, frozen=True, kw_only=True):
-    """Context switches of the roles' processors to other threads than the workers', from the kernel's records."""
+    """Context switches of the roles' processors to threads of other processes, from the kernel's records."""
 
     scope: str
     """``processors``: every switch; ``workers``: only switches that pushed a worker's thread off, without the other
     thread's name."""
     complete: bool
-    """No record was lost."""
+    """True if no record was lost."""
     others_ns: tuple[tuple[int, int], ...]
-    """(processor, ns in which such threads ran on it)."""
+    """(processor, ns in which threads of other processes ran on it)."""
     others: tuple[Other, ...]
-    """The threads that ran longest."""
+    """The threads of other processes that ran longest."""
     own_ns: int = 0
     """The part of ``others_ns`` that the bench's own launcher and witness took."""
     spells: tuple[tuple[int, int, int], ...] = ()
     """(begin in ns since ``from_ns``, length in ns, processor) of the longest spells, in order of time."""
     shorter: int = 0
-    """Number of further spells."""
+    """Number of spells that are not in ``spells``."""
     longest_of_the_shorter_ns: int = 0
 
 
@@ -78,7 +78,7 @@ class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
     delay_ns: int | None = None
     """Time that the roles' own threads were runnable while another thread had the processor, summed (schedstat)."""
     middleware_delay_ns: int | None = None
-    """As ``delay_ns``, but for the middleware's own threads that lived until the end."""
+    """Like ``delay_ns``, for the middleware's own threads that lived until the end."""
     voluntary: int | None = None
     """Number of times that a worker's thread went to sleep."""
     involuntary: int | None = None

@@ -121,7 +121,7 @@ class Coding(msgspec.Struct, frozen=True, kw_only=True):
     serialize_ns: float | None = None
     deserialize_ns: float | None = None
     reply_serialize_ns: float | None = None
-    """For the messages with which a pong or a server answers, as ``reply_deserialize_ns``."""
+    """This and ``reply_deserialize_ns``: for the replies of a pong or a server."""
     reply_deserialize_ns: float | None = None
 
 
@@ -149,7 +149,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     writing_ns: int | None
     """Time within publish(), summed over all messages; None if not every message was stamped."""
     first_sent_ns: Count
-    """CLOCK_MONOTONIC; 0: no message was sent."""
+    """CLOCK_MONOTONIC of the first message; 0: no message was sent."""
     last_sent_ns: Count
 
 
@@ -166,7 +166,7 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
     index: Index
     topic: Index
     expected: Count
-    """Messages that the publishers of its topic sent."""
+    """Messages that the publishers of the subscriber's topic sent."""
     received: Count
     """Different messages that arrived, damaged ones included."""
     lost: int
@@ -175,9 +175,9 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
     reordered: Count
     damaged: Count
     last_warm_up_ns: Count = 0
-    """CLOCK_MONOTONIC of the last warm-up message that came before the first measured one; 0: none came."""
+    """CLOCK_MONOTONIC of the last warm-up message that came before the first measured message; 0: none came."""
     first_received_ns: Count
-    """CLOCK_MONOTONIC; 0: no message came."""
+    """CLOCK_MONOTONIC of the first message; 0: no message came."""
     last_received_ns: Count
     history_due: Count = 0
     """Messages published before it joined that it had to receive; 0: it did not join late."""
@@ -300,7 +300,7 @@ class ClockOffset(msgspec.Struct, frozen=True, kw_only=True):
     exchanges: Count
     """Number of datagram round trips from which the line was computed."""
     round_trip_ns: Count
-    """The shortest of these round trips."""
+    """The shortest of the datagram round trips."""
     subscribers: tuple[Index, ...] = ()
     """Subscribers that receive messages from the other host."""
 
@@ -369,7 +369,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     order: int
     started: str
-    """UTC, ISO 8601."""
+    """The time at which the trial began: UTC, ISO 8601."""
     seconds: SecondsOrZero
     """From the start of the first process to the end of the last."""
     failed: Failure | None = None
@@ -381,7 +381,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     counts: TrialCounts | None = None
     discovery_ns: int | None = None
     handshake_ns: int | None = None
-    """As ``discovery_ns``, but from opening the middleware: some authenticate their peers before topics exist."""
+    """Like ``discovery_ns``, counted from opening the middleware: some authenticate their peers before topics exist."""
     first_sample_ns: int | None = None
     """From the start of the first worker to the beginning of the first measured round trip, without the warm-up."""
     clock: Clock | None = None
@@ -399,7 +399,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Made once for each cell, in its first round; None in the other rounds, and for cells without protection."""
     evidence: Evidence | None = None
     shm: Room | None = None
-    """None: not read."""
+    """Capacity of /dev/shm during the trial. None: not read."""
     link_how: str | None = None
     """How the link between its sites was emulated; None: there was none."""
     warnings: tuple[RunWarning, ...] = ()

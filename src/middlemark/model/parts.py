@@ -241,8 +241,8 @@ class _Finder:
                 continue
             factor = next((each.name for each in FACTORS.values() if each.field == field), field)
             shown = _shown(factor, levels)
-            known = _shown(factor, dict.fromkeys(getattr(self._plan.cells[index], field) for index in asked))
-            return f"no configuration has {factor} {shown}; there is {known}"
+            existing = _shown(factor, dict.fromkeys(getattr(self._plan.cells[index], field) for index in asked))
+            return f"no configuration has {factor} {shown}; there is {existing}"
         if picked.sweep:
             sweeps = dict.fromkeys(name.partition(": ")[2] for name in self._plan.names)
             if picked.sweep not in sweeps:

@@ -83,7 +83,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
     order: int
     cell: int
-    """Index into the plan's cells."""
+    """Index of the trial's cell in the plan."""
     number: int
     limits: Limits
     domain: int | None = None
@@ -125,7 +125,7 @@ Raced = Literal["p50", "p99", "cpu", "memory"]
 
 
 class Race(msgspec.Struct, frozen=True, kw_only=True):
-    """A race: rounds are added for the candidates that may be the best, until one is, some tie, or the time is spent.
+    """A race: rounds are added for the candidates that may be the best, until the race is decided or the time is spent.
 
     All other cells, the baselines included, run only in the rounds that were planned at first.
     """
@@ -162,11 +162,11 @@ class Fitted(msgspec.Struct, frozen=True, kw_only=True):
     planned_trials: int
     """The trials of a configuration without the budget. If sweeps differ, the most."""
     trials: int
-    """The trials of a configuration that are left."""
+    """The trials of a configuration that fit into the budget."""
     wider: float
     """The expected width of an interval of a median, divided by the width with all planned trials."""
     verdicts: bool
-    """False: a verdict needs more trials."""
+    """False if a verdict needs more trials than fit."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,11 +178,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
     seed: int = 0
     precision: Precision | None = None
-    """None, and no race: no rounds are added."""
+    """The precision to reach. If this and ``race`` are None, no rounds are added."""
     race: Race | None = None
     expectations: tuple[Expectation, ...] = ()
     deciding: Deciding | None = None
-    """None: no rounds are added to decide the expectations."""
+    """How long rounds are added to decide the expectations. None: no rounds are added for them."""
     together: tuple[tuple[str, ...], ...] = ()
     """Names of factors that the suites vary together: cells that differ in all of them are also compared."""
     scorecard: tuple[tuple[str, float], ...] = ()
@@ -190,4 +190,4 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     baselines: tuple[int, ...] = ()
     """Indices of the raw transports' cells that the plan added."""
     fitted: Fitted | None = None
-    """None: no trials were left out to save time."""
+    """The trials that a budget left out of the plan. None: no trials were left out."""

@@ -33,7 +33,7 @@ class HostMachine(msgspec.Struct, frozen=True, kw_only=True):
     """One of several machines of a run, and how it is reached."""
 
     name: str
-    """Name of its site."""
+    """Name of the host's site."""
     address: str
     machine: Machine
     middlemark: str
@@ -113,7 +113,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def repeats(self) -> tuple[str, ...] | None:
-        """Suites and machine, which two runs of one suite here have in common; None: the run is not one of suites."""
+        """Suites and machine, equal in runs that repeat each other. None: imported, or made without a suite."""
         suites, machine = self.file.suites, self.file.machine
         if self.file.imported or suites in ((), ("command-line",)):
             return None

@@ -26,7 +26,7 @@ class Sample(Struct, frozen=True):
     """One completed round trip of a ping or a client, in order of sending."""
 
     sequence: U8
-    """From 1."""
+    """The number of the round trip, from 1."""
     begin_ns: U8
     """Publish began, counted from the start of the measuring."""
     round_trip_ns: U8
@@ -98,7 +98,7 @@ class Arrival(Struct, frozen=True):
     stamp: U8
     """publisher id << 48 | sequence. The id is the publisher's index; the sequence is its own count from 1."""
     received_ns: U8
-    """CLOCK_MONOTONIC."""
+    """CLOCK_MONOTONIC of the arrival."""
     one_way_ns: U8
     """Intended instant → the message is in the application's hands. Minus ``late_ns`` of the publisher's record it
     counts from sending."""

@@ -50,7 +50,7 @@ class Times(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first of several replies; None with one subscriber."""
     write_ns: Summary | None = None
     take_ns: Summary | None = None
-    """None under ``listen``, where the middleware takes."""
+    """Time of take(). None under ``listen``, where the middleware takes the message."""
     loan_ns: Summary | None = None
     fill_ns: Summary | None = None
     check_ns: Summary | None = None
@@ -59,7 +59,7 @@ class Times(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     one_way_ns: Summary | None = None
     """From the intended instant to the application's hands, over all subscribers of a trial."""
     one_way_from_sent_ns: Summary | None = None
-    """Counted from the beginning of publish()."""
+    """One-way time, counted from the beginning of publish()."""
 
     def latency_of(self, cell: Cell) -> Summary | None:
         """Return the latency that represents the cell; with a schedule it counts from the intended instant."""

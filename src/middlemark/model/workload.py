@@ -24,13 +24,16 @@ class Lognormal(msgspec.Struct, frozen=True, tag="lognormal"):
     """Sizes whose logarithm is normally distributed, at least 16 bytes and at most the topic's size."""
 
     median: Annotated[int, Meta(ge=16)]
-    """Bytes."""
+    """The median size in bytes."""
     sigma: Annotated[float, Meta(ge=0)]
     """Standard deviation of the natural logarithm."""
 
 
 class FromFile(msgspec.Struct, frozen=True, eq=False, tag="file"):
-    """Sizes or instants from a file, one for each message in turn, repeated. Equality ignores the path."""
+    """Sizes or instants from a file, for one message after the other, from the beginning again after the last.
+
+    Two files with the same content are equal, whatever their paths.
+    """
 
     path: str
     """Absolute path when the suite was read."""
@@ -61,9 +64,9 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
 
     name: str
     source: str
-    """The node that publishes it."""
+    """The node that publishes the topic."""
     to: tuple[str, ...]
-    """The nodes that subscribe to it. Each is one edge."""
+    """The nodes that subscribe to the topic. The topic has an edge to each of them."""
     size: Annotated[int, Meta(ge=16)]
     """Bytes of a message, the core's header of 16 included; of the largest message, if sizes vary."""
     sizes: Lognormal | FromFile | None = None
@@ -84,7 +87,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     depth: Annotated[int, Meta(ge=1)] | None = 10
     """Depth of the keep-last history in messages; None is keep-all."""
     service: bool = False
-    """It carries the replies to ``after``, whose only subscriber publishes it. The two topics are one service."""
+    """The topic carries the replies to ``after``, whose only subscriber publishes them. Both topics are one service."""
     durability: Durability = "volatile"
     history: Annotated[int, Meta(ge=0)] = 0
     """Number of messages that late subscribers must receive on the chosen transport; 0: it is volatile there."""
@@ -120,9 +123,9 @@ def carried(topic: Topic, transport: Transport) -> MessageType:
     """Return the type in which the transport carries the topic: octets if it does not support the topic's own."""
     if topic.sizes is not None:
         return OCTETS
-    for known in transport.types:
-        if known == topic.type and misfit(topic.type, topic.size) is None:
-            return known
+    for supported in transport.types:
+        if supported == topic.type and misfit(topic.type, topic.size) is None:
+            return supported
     return OCTETS
 
 
@@ -178,7 +181,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """Topic numbers of each chain, from a topic with a rate to one that no topic follows."""
+        """Topic numbers of each chain, from a topic with a rate to a topic that no other topic follows."""
         after: dict[str, list[int]] = {}
         for number, each in enumerate(self.topics):
             if each.after is not None:

@@ -1,4 +1,4 @@
-"""From suites and adapters to the ordered, interleaved list of trials."""
+"""Make the ordered, interleaved list of trials from suites and adapters."""
 
 from middlemark.plan.estimate import estimate_seconds, estimate_trial
 from middlemark.plan.make import make_plan

@@ -46,7 +46,8 @@ COPYING_S = 0.1
 """Duration of copying within one process: nothing waits there, so a tenth of a second is enough."""
 
 _NAMED = tuple(name for name, each in FACTORS.items() if each.of == "subject")
-"""Factors of ``--only`` that select baselines by their own levels; by other factors, baselines follow their cells."""
+"""The factors by which ``--only`` selects baselines themselves. By other factors it selects cells, each with its
+baselines."""
 
 
 def without_names(context: Context) -> Context:
@@ -60,9 +61,9 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
     baselines = [
         (each, transport)
         for each in context.descriptions
-        if each.is_raw_transport and not each.bench_only and context.wants("adapter", each.name)
+        if each.is_raw_transport and not each.bench_only and context.selects("adapter", each.name)
         for transport in each.transports
-        if context.wants("transport", transport.name)
+        if context.selects("transport", transport.name)
     ]
     seen: set[tuple[object, ...]] = set()
     yielded: set[tuple[object, ...]] = set()
@@ -90,9 +91,10 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
 
 
 def copies(cell: Cell, limits: Limits) -> Limits:
-    """Return the limits of a cell that copies within one process: the copies that take ``COPYING_S``, within bounds.
+    """Return the limits of a cell that copies within one process: a number of copies that takes about ``COPYING_S``.
 
-    ``limits`` are those of the cells compared with it, which never get fewer messages.
+    The number is from ``FEWEST_COPIES`` to ``MOST_COPIES``. It is at most the number of messages in ``limits``, the
+    limits of the cells that are compared with the copies.
     """
     most = min(MOST_COPIES, max(FEWEST_COPIES, round(COPYING_S / copying_seconds(cell.size))))
     samples = most if limits.samples is None else min(most, limits.samples)
@@ -119,7 +121,7 @@ def copying_cell(adapter: Description, transport: Transport, cell: Cell) -> Cell
 
 
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
-    far = is_apart(cell.across)  # copying does not bound messages that cross a link
+    far = is_apart(cell.across)  # copying is no lower bound of messages over a link
     other = {"none", cell.security}.isdisjoint(transport.security)  # memcpy with encryption only for encrypted cells
     return None if far or other or cell.size > transport.max_bytes else copying_cell(adapter, transport, cell)
 

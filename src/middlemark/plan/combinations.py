@@ -1,4 +1,4 @@
-"""Combinations of the load's levels (senders, rate, arrivals): which are valid, and which levels mean nothing."""
+"""Combinations of the load's levels (senders, rate, arrivals): which are valid, and which levels have no effect."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +25,8 @@ def expand_loads(
 ) -> ExpandedLoads:
     """Cross the factors of the load.
 
-    An invalid combination is left out with a note. If a named level is in no valid combination, it is refused
-    (``lenient``: it is also left out). Combinations that are not ``wanted`` are left out without a note.
+    An invalid combination is left out with a note. A named level that is in no valid combination is refused; if
+    ``lenient``, it is left out with a note. Combinations that are not ``wanted`` are left out without a note.
     """
     loads: list[LoadLevels] = [
         dict(zip(LOAD, levels, strict=True)) for levels in itertools.product(*(asked[factor].values for factor in LOAD))
@@ -34,13 +34,13 @@ def expand_loads(
     against = [tuple(invalid(load, duration_s)) for load in loads]
     rows = [load for load, reasons in zip(loads, against, strict=True) if not reasons]
     excluded = [(load, reasons) for load, reasons in zip(loads, against, strict=True) if reasons]
-    hopeless = _hopeless(asked, loads, rows, excluded)
+    decisive = _reasons_to_refuse(asked, loads, rows, excluded)
     refused: dict[InvalidCombination, None] = {}
     left_out: dict[InvalidCombination, None] = {}
     for load, reasons in excluded:
         if wanted(settled(load)):
             for why in reasons:
-                (refused if why in hopeless and not lenient else left_out)[why] = None
+                (refused if why in decisive and not lenient else left_out)[why] = None
     meant = {
         pair for load in loads for pair in load.items() if pair[0] not in {each.factor for each in meaningless(load)}
     }
@@ -56,7 +56,7 @@ def expand_loads(
     )
 
 
-def _hopeless(
+def _reasons_to_refuse(
     asked: Mapping[str, Levels],
     loads: Sequence[LoadLevels],
     rows: Sequence[LoadLevels],
@@ -71,15 +71,15 @@ def _hopeless(
     }
     measured = {pair for load in rows for pair in load.items()}
     dead = {pair for load in loads for pair in load.items() if pair not in measured and asked[pair[0]].named}
-    hopeless: set[InvalidCombination] = set()
+    decisive: set[InvalidCombination] = set()
     explained: set[tuple[str, Level]] = set()
     for load, reasons in excluded:
         for why in reasons:
             by_itself = {pair for pair in load.items() if pair in dead and pair not in fine[why.rule]}
             if by_itself:
-                hopeless.add(why)
+                decisive.add(why)
                 explained |= by_itself
     for load, reasons in excluded:
         if any(pair in dead and pair not in explained for pair in load.items()):
-            hopeless |= set(reasons)
-    return hopeless
+            decisive |= set(reasons)
+    return decisive

@@ -7,9 +7,9 @@ from middlemark.model.version import adapter_of
 from middlemark.plan.pinning import count_roles
 
 SEARCH_STEPS = 12
-"""Rates that a search usually tries; the last one is then measured in full."""
+"""The number of rates that a search usually tries. The highest rate that passes is then measured in full."""
 CURVE_STEPS = 11
-"""Rates of a curve, saturation included."""
+"""The number of rates of a curve, including saturation."""
 TRIAL_OVERHEAD_S = 0.3
 """Time for starting the workers, for discovery and the end, and for storing the samples."""
 FURTHER_PROCESS_S = 0.06
@@ -27,7 +27,8 @@ WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
 PROOF_S = 4.5
 """Duration of the trials that prove the protection of a cell, made once."""
 SLOW_START_S = {("fastdds", "tcp"): 0.2, ("zenoh", "tcp"): 0.2, ("ros1", ""): 0.5}
-"""Additional time for discovery over one transport, or over all (empty), of which ROS 1 also starts its master."""
+"""Additional time for discovery, by adapter and transport (empty: every transport). For ROS 1 it includes the start of
+its master."""
 HANDSHAKE_S = 0.2
 """Additional time for each process of a middleware that authenticates its peers."""
 

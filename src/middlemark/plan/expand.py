@@ -1,4 +1,4 @@
-"""From one sweep in its context to its cells in the order written, with what was left out and what must be refused."""
+"""Expand one sweep to its cells in the order written. Notes say what was left out, and problems what is refused."""
 
 import itertools
 import math
@@ -87,7 +87,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
         everything,
         sweep.limits.duration_s,
         lenient=sweep.skip_unsupported,
-        wanted=lambda load: all(context.wants(factor, level) for factor, level in load.items()),
+        wanted=lambda load: all(context.selects(factor, level) for factor, level in load.items()),
     )
     notes += loads.notes
     problems += loads.problems
@@ -164,9 +164,9 @@ def _settle_sites(
         text = f"1 process cannot be on two sites (across {apart[0]}); leave out one of the two"
         problems.append(Problem(everything["processes"].place, text))
     if sweep.workload is not None:
-        known = [each.name for each in sweep.workload.sites]
+        sites = [each.name for each in sweep.workload.sites]
         for level in apart:
-            if missing := [name for name in sites_of(level) if name not in known]:
+            if missing := [name for name in sites_of(level) if name not in sites]:
                 text = f"which nodes are on {listing(missing)}? write [workload.site] and {missing[0]} = [nodes] below"
                 problems.append(Problem(across.place, text))
 
@@ -198,7 +198,7 @@ def _narrow(levels: Levels, context: Context) -> Levels:
     """Return the levels without those that ``--only`` excludes. Some levels are only known once a cell is made."""
     if not levels.named or levels.factor in _SETTLED_LATE:
         return levels
-    kept = tuple(level for level in levels.values if context.wants(levels.factor, level))
+    kept = tuple(level for level in levels.values if context.selects(levels.factor, level))
     return Levels(levels.factor, kept, levels.place, levels.named)
 
 
@@ -333,7 +333,7 @@ def _asked_size(lack: Lack) -> str:
 
 
 def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack]) -> list[Note]:
-    """Return one note for each factor of which a target honours some levels only.
+    """Return a note for each factor with levels that a target does not honour.
 
     For a target without any valid level, the notes name only the factors that exclude it.
     """
@@ -517,4 +517,4 @@ def _own_depth(target: Target, load: LoadLevels, place: str, notes: list[Note]) 
 
 
 def _kept(cell: Cell, context: Context) -> bool:
-    return all(context.wants(each.factor, level_of(cell, each.factor)) for each in context.only)
+    return all(context.selects(each.factor, level_of(cell, each.factor)) for each in context.only)

@@ -126,11 +126,11 @@ def _merge(
     """Add a sweep's cells. A cell that is already in the plan stays one cell, with the larger number of trials."""
     new = _measured(f"{suite.name}: {sweep.name}" if sweep.name else suite.name, sweep)
     for cell in cells:
-        mine = new if sweep.limits.samples is not None else _enough(cell, new)
-        old = measured.setdefault(cell, mine)
-        if old is mine:
+        added = new if sweep.limits.samples is not None else _enough(cell, new)
+        old = measured.setdefault(cell, added)
+        if old is added:
             continue
-        if (old.limits, old.domain) != (mine.limits, mine.domain):
+        if (old.limits, old.domain) != (added.limits, added.domain):
             text = f"configurations that are also in {old.place} are measured once, with the limits there"
             notes.append(Note(sweep.place, text))
         if old.trials < new.trials:
@@ -165,7 +165,7 @@ def _measured(name: str, sweep: Sweep) -> Measuring:
 
 
 def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:
-    """Yield the trials: in each round every cell that still has one, in a random order for each round."""
+    """Yield the trials in rounds. A round has a trial of every cell that has trials left, in a random order."""
     draw = random.Random(seed)
     order = 0
     for number in range(1, max((each.trials for each in measured), default=0) + 1):

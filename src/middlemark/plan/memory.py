@@ -28,7 +28,7 @@ FASTEST_BYTES_PER_S = 32e9
 """More bytes per second than two processors fill and check."""
 SHORTEST_ROUND_TRIP_S = {"poll": 150e-9, "block": 500e-9, "listen": 500e-9}
 SHORTEST_COPYING_S = 60e-9
-"""For a ping without pongs."""
+"""The shortest round trip of a ping without pongs, which only copies."""
 MARGIN = 1.1
 """Factor by which arrivals may exceed their rate."""
 MOST_BUNCHED = 10
@@ -117,7 +117,7 @@ def _records(cell: Cell, limits: Limits) -> int:
 
 
 def _ends(cell: Cell) -> int:
-    """Return the number of histories: a role of a stream has one, any other role has one to write and one to read."""
+    """Return the number of histories. A role of a stream has one; any other role writes to one and reads from one."""
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     return roles if cell.pattern == "stream" else 2 * roles
 

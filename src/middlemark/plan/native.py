@@ -14,7 +14,7 @@ from middlemark.suite.sweep import Suite, Sweep, TypedNative
 def accepts(adapter: Description, key: str) -> bool:
     """Say whether the adapter accepts the key. ``Domain/*`` in its description accepts all keys with this beginning.
 
-    The adapter itself checks the rest of such a key, and every value, when it opens.
+    The adapter itself checks the rest of such a key, and every value, when it opens the middleware.
     """
     return ("*" in adapter.native and key != KEY) or _knows(adapter, key)
 
@@ -89,7 +89,7 @@ def _keys(typed: TypedNative, sweep: Sweep, context: Context) -> dict[str, str]:
 
 
 def _knows(adapter: Description, key: str) -> bool:
-    stems = [known[:-1] for known in adapter.native if known.endswith("*") and known != "*"]
+    stems = [key[:-1] for key in adapter.native if key.endswith("*") and key != "*"]
     return key in adapter.native or any(key.startswith(stem) for stem in stems)
 
 
@@ -124,13 +124,13 @@ def _unknown(adapter: Description, key: str) -> str:
 
 
 def _for_no_adapter(word: str, adapters: Iterable[Description], context: Context) -> str:
-    known = {key: each.name for each in adapters for key in each.native}
+    adapters_by_key = {key: each.name for each in adapters for key in each.native}
     name, dot, key = word.partition(".")
     owner = nearest(name, [each.name for each in context.descriptions]) if dot else None
-    if owner is not None and nearest(key, known) is not None:
-        return f"no adapter is called '{name}'; did you mean '{owner}.{nearest(key, known)}'?"
-    near = nearest(word, known)
-    hint = f"did you mean '{near}' of {known[near]}?" if near else _hint(word, known)
+    if owner is not None and nearest(key, adapters_by_key) is not None:
+        return f"no adapter is called '{name}'; did you mean '{owner}.{nearest(key, adapters_by_key)}'?"
+    near = nearest(word, adapters_by_key)
+    hint = f"did you mean '{near}' of {adapters_by_key[near]}?" if near else _hint(word, adapters_by_key)
     return f"no adapter that is measured has a native setting '{word}'; {hint}"
 
 

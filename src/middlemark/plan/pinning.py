@@ -27,7 +27,7 @@ def place(
 ) -> Pinning:
     """Resolve a level of ``pin`` for all roles, senders first.
 
-    ``cpus`` are those that this process may use, at least one.
+    ``cpus``: the processors that this process may use, at least one.
 
     If there are more roles than processors, the first ones are used again. Under ``poll`` every role spins and needs
     its own processor. Under ``block`` and ``listen`` no role does: a publisher sleeps until its schedule and spins only

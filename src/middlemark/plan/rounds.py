@@ -1,4 +1,4 @@
-"""Plans with other rounds: until precise or decided, as many as fit into a time, or under several labels."""
+"""Change the rounds of a plan: until precise or decided, to fit into a time, as a race, or under several labels."""
 
 import math
 import random
@@ -116,7 +116,7 @@ def racing(
     question: bool = False,
     metric: Raced = "p50",
 ) -> Plan:
-    """Return the plan as one race for each experiment, or for a ``question`` as one race of all cells.
+    """Return the plan as one race for each experiment; if ``question``, as one race of all cells.
 
     ``raw_transports`` are adapters that are no candidates. Raises RequestError if there is no candidate, or if the
     first rounds take too long.
@@ -209,7 +209,7 @@ def first_rounds(plan: Plan, number: int) -> Plan:
 
 
 def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
-    """Return the plan without these cells, given by number; ``notes`` are the reasons."""
+    """Return the plan without these cells, given by number, and with ``notes`` about the reasons."""
     kept = [number for number in range(len(plan.cells)) if number not in cells]
     now = {before: after for after, before in enumerate(kept)}
     trials = [trial for trial in plan.trials if trial.cell in now]

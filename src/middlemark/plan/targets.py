@@ -29,7 +29,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     unchecked: tuple[str, ...] = ()
     """Absent adapters that a run builds first; the plan leaves them out with a note."""
 
-    def wants(self, factor: str, level: Level) -> bool:
+    def selects(self, factor: str, level: Level) -> bool:
         """Return whether ``--only`` selects this level."""
         asked = [each for each in self.only if each.factor == factor]
         return not asked or any(each.keeps(level) for each in asked)
@@ -45,7 +45,7 @@ class Target(msgspec.Struct, frozen=True):
     company: bool
     """A baseline of a middleware: it follows the middleware's levels as far as it can."""
     wanted: bool
-    """``--only`` selects it."""
+    """True if ``--only`` selects the target."""
 
     @property
     def name(self) -> str:
@@ -55,11 +55,13 @@ class Target(msgspec.Struct, frozen=True):
 
 
 def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
-    """Return the default history depth: 1, or for a stream keep-all or the deepest history of the transport.
+    """Return the default history depth. None: keep-all.
 
-    Reliable keep-last 1 at full rate would measure how fast messages replace each other, not how fast they arrive.
-    ``publishers`` is the number on one topic. Each publisher has its own history in the reader, and all of them share
-    the transport's deepest history.
+    For a stream: keep-all. On a transport without keep-all: its deepest history divided by ``publishers``, the number
+    on one topic, because a reader keeps a history for each publisher and their sum is limited. FALLBACK_DEPTH replaces
+    the deepest history if the transport names none. For other patterns: 1.
+
+    A stream does not get reliable keep-last 1: at full rate that would measure how fast messages replace each other.
     """
     if pattern != "stream":
         return 1
@@ -84,9 +86,9 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
         for name in names:
             transport = adapter.transport(name)
             if transport is not None:
-                wanted = context.wants("adapter", adapter.name) and context.wants("transport", name)
+                wanted = context.selects("adapter", adapter.name) and context.selects("transport", name)
                 targets.append(Target(adapter, transport, strict, company, wanted))
-            elif context.wants("transport", name) and context.wants("adapter", adapter.name):
+            elif context.selects("transport", name) and context.selects("adapter", adapter.name):
                 if all_adapters or sweep.skip_unsupported:
                     missing.setdefault(name, []).append(adapter.name)
                 else:
@@ -118,7 +120,7 @@ def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: 
             problems.append(Problem(asked.place, "no adapter is built here; `middlemark list adapters` says why"))
         wanting: dict[str, list[str]] = {}
         for name, how in context.absent.items():
-            if context.wants("adapter", name):
+            if context.selects("adapter", name):
                 wanting.setdefault(how, []).append(name)
         notes += [
             Note("adapter all", f"{listing(names)} {'is' if len(names) == 1 else 'are'} not built here{_advice(how)}")
@@ -140,7 +142,7 @@ def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: 
             problems.append(Problem(asked.place, f"no adapter is called '{name}'; {did_you_mean(name, existing)}"))
         elif name in context.unchecked:
             notes.append(Note(asked.place, f"{name} is not checked: not built"))
-        elif context.wants("adapter", name):
+        elif context.selects("adapter", name):
             text = f"{name} is not built here{_advice(context.absent[name])}"
             if sweep.skip_unsupported:
                 notes.append(Note(asked.place, text))

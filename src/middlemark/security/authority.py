@@ -131,7 +131,7 @@ def make_set(folder: str, hosts: Sequence[str] = ()) -> None:
     """Create the folder, which must not exist, with all files of a set. Only the owner may read them. Raises OSError.
 
     ``hosts``: further names and addresses for the certificates. The authorities' keys are lost when this function
-    returns, so it also makes everything that they sign, such as permissions.
+    returns, so it also makes the documents that the authorities sign, such as permissions.
     """
     os.mkdir(folder, 0o700)
     authority, strangers = Authority(NAME), Authority(NAME)

@@ -36,7 +36,7 @@ class File(msgspec.Struct, frozen=True):
     name: str
     what: str
     secret: bool = False
-    """True if only its owner may read it."""
+    """True if only the file's owner may read it."""
 
 
 def governance(level: Security) -> str:

@@ -26,7 +26,7 @@ def content_of(signed: bytes, authorities: Sequence[x509.Certificate]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="middlemark-") as folder:
         trusted, signers = Path(folder, "trusted.pem"), Path(folder, "signers.pem")
         trusted.write_bytes(b"".join(each.public_bytes(Encoding.PEM) for each in authorities))
-        # The authority may be an intermediate one; check.py checks its validity.
+        # -partial_chain: the authority may be an intermediate one. -no_check_time: check.py checks the dates.
         how = ("-text", "-partial_chain", "-no_check_time", "-purpose", "any")
         where = ("-CAfile", trusted, "-certfile", trusted, "-signer", signers)
         try:

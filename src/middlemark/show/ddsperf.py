@@ -33,9 +33,9 @@ _ABOUT = (
     "# In parentheses: the rate of the last ten seconds, or of all seconds if there are fewer.",
     "# lost: known when a trial has ended, so it is in the last line of each subscriber and 0 before.",
     "# rss: at that second, not the peak; in MB of 1048576 bytes, as in ddsperf. vcsw, ivcsw: per second.",
-    "# name:user%+sys%: a thread's time is measured whole and split as its process's was; 100% is one processor.",
-    f"# Round trips are halves; a line covers enough seconds for {_ENOUGH:,} round trips, or the trial.",
-    "# Its quantiles are over all round trips: those of ddsperf are over the first 20,000 of a second.",
+    "# name:user%+sys%: a thread's total time, split like its process's time; 100% is one processor.",
+    f"# Round trips are halves; a line covers enough seconds for {_ENOUGH:,} round trips, or the whole trial.",
+    "# Quantiles are over all round trips of a line; ddsperf's are over the first 20,000 of a second.",
     "# The histogram of write times that ddsperf prints is missing; write_ns is in --format json.",
 )
 
@@ -131,10 +131,10 @@ def _round_trips(
     for number, samples in enumerate(trials, start=1):
         if result.trials > 1:
             yield f"# round trips of trial {number}"
-        known = numbers if number == result.series_trial and not result.failed_trials else {}
-        ping = next((at for who, at in known.items() if who.startswith("ping")), None) or next(free)
+        workers = numbers if number == result.series_trial and not result.failed_trials else {}
+        ping = next((at for who, at in workers.items() if who.startswith("ping")), None) or next(free)
         within = result.cell.processes == 1
-        pong = ping if within else next((at for who, at in known.items() if "pong 0" in who), None) or next(free)
+        pong = ping if within else next((at for who, at in workers.items() if "pong 0" in who), None) or next(free)
         for second, values in _windows(samples):
             yield f"[{ping}] {second}.000  pong:{pong} size {result.cell.size} {_times(values)} cnt {len(values)}"
             yield from _too_few(len(values))

@@ -116,13 +116,13 @@ def render_markdown(study: Study, run: Run, expected: Sequence[Expected]) -> str
     claims = judged_claims(study, run, expected)
     awake = any(each.awake for each in claims)
     for claim in claims:
-        each, said = claim.expected, study.claim_of(claim.expected.id)
-        figure = said.figure if said else ""
+        each, stated = claim.expected, study.claim_of(claim.expected.id)
+        figure = stated.figure if stated else ""
         shown = figure if figures.setdefault(figure, each.id) == each.id else f"as {figures[figure]}"
         last = (f"{claim.awake_word}: {claim.found_awake}" if claim.awake_word else "",) if awake else ()
         rows.append((each.id, each.say, shown, claim.word, claim.found, *last))
-        if said and said.contradicts:
-            itself.setdefault(said.contradicts, each.id)
+        if stated and stated.contradicts:
+            itself.setdefault(stated.contradicts, each.id)
     titles = ("", "claim", "its figure", "verdict", "here", *(["with awake processors"] if awake else []))
     lines = [
         f"# {escaped(study.title)}",
@@ -153,10 +153,10 @@ def _lines(study: Study, run: Run, expected: Sequence[Expected], width: int) -> 
     shown: set[str] = set()
     lines: list[Line] = []
     for each in claims:
-        (mark, style), said = MARKS[each.expected.verdict], study.claim_of(each.expected.id)
-        itself = said.contradicts if said and said.contradicts not in shown else ""
+        (mark, style), stated = MARKS[each.expected.verdict], study.claim_of(each.expected.id)
+        itself = stated.contradicts if stated and stated.contradicts not in shown else ""
         shown.add(itself)
-        figure = said.figure if said else "none"
+        figure = stated.figure if stated else "none"
         claim = facts((f"{mark} {each.expected.id}", each.expected.say), ("  its figure", figure))
         found = facts((f"  {each.word}", each.found), style=style)
         lines += [Line("", ()), *claim.lines, *found.lines]

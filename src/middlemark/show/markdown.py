@@ -19,7 +19,7 @@ from middlemark.verdicts.experiments import OF_MESSAGES
 from middlemark.verdicts.names import plain
 
 _CHARACTERS = {
-    # As entities: not every renderer accepts a backslash before <, and none before @ and #.
+    # Characters become entities, because no renderer accepts a backslash before @ and #, and some do not before <.
     **{character: f"&#{ord(character)};" for character in "&<>|`@#\\[]*~"},
     "\n": " ",
 }

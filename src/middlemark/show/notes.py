@@ -112,8 +112,8 @@ def _tail(trials: Sequence[TrialNoise]) -> str:
         return ""
     machine, middleware = sum(each.machine for each in attributed), sum(each.middleware for each in attributed)
     parts = (
-        f"{machine:,} {'is' if machine == 1 else 'are'} the machine's" if machine else "none are the machine's",
-        f"{f'at least {middleware:,}' if middleware else 'none for certain'} the middleware's",
+        f"the machine delayed {f'{machine:,}' if machine else 'none'}",
+        f"the middleware {f'at least {middleware:,}' if middleware else 'none for certain'}",
         f"{samples - machine - middleware:,} unknown",
     )
     return f"; of {samples:,} samples above p99.9, {', '.join(parts)}"

@@ -58,7 +58,7 @@ def _cells(results: Sequence[CellResult], arrow: Any) -> Any:
     }
     for key in documents[0] if documents else ():
         values = [each.get(key) for each in documents]
-        # depth, pin and rate may be words in some cells and numbers in others; then all are written as words.
+        # depth, pin and rate may be words in some cells and numbers in others. If so, all of them are written as words.
         mixed = len({isinstance(each, str) for each in values if each is not None}) > 1
         if not any(isinstance(each, dict | list) for each in values):
             columns[key] = arrow.array([None if each is None else str(each) for each in values] if mixed else values)

@@ -161,7 +161,11 @@ class State:
         return self._raw_transports[cell] if cell < len(self._raw_transports) else None
 
     def _noise_of(self, outcome: TrialOutcome, begin: float, waited: int | None) -> str:
-        """Return how much the machine disturbed the trial, by the kernel's pressure or else by involuntary switches."""
+        """Return in words how much the machine disturbed the trial; empty: little, or unknown.
+
+        The measure is the time that tasks waited for a processor (the kernel's PSI), or without PSI the workers'
+        involuntary context switches.
+        """
         now, seconds = self._waited_us(), self._clock() - begin
         if waited is not None and now is not None and seconds > 0:
             share = min(1.0, (now - waited) / (seconds * 1e6))
@@ -291,7 +295,7 @@ def _live(state: State) -> "Iterator[_Silent]":
         def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
             yield from (Text(line, no_wrap=True, overflow="crop") for line in state.lines(options.max_width))
 
-    # Not refreshed by a timer: ten times a second would disturb the trials.
+    # A timer does not refresh the lines, because ten refreshes per second would disturb the trials.
     live = Live(Shown(), console=console, transient=True, auto_refresh=False)
 
     class Watching(_Lines):

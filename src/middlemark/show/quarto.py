@@ -56,10 +56,10 @@ def write(
     """
     places = [f"data/{number}-{plain(each.runs[0].name)}" for number, (each, _) in enumerate(runs, start=1)]
     for place, (each, trials_of) in zip(places, runs, strict=True):
-        beside = folder / place
-        beside.mkdir(parents=True)
-        (beside / FIGURES).write_text(csv.render_long(each, _View()), encoding="utf-8")
-        parquet.write(each, beside, trials_of, arrow, parquet_)
+        run_folder = folder / place
+        run_folder.mkdir(parents=True)
+        (run_folder / FIGURES).write_text(csv.render_long(each, _View()), encoding="utf-8")
+        parquet.write(each, run_folder, trials_of, arrow, parquet_)
     (folder / NAME).write_text("\n".join(_lines(document, places)), encoding="utf-8")
 
 

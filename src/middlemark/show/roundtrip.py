@@ -83,9 +83,9 @@ def _line(begins: str, samples: Samples) -> str:
         values = np.ascontiguousarray(samples[field])
         values = values if field == "round_trip_ns" else values[values != NOT_MEASURED]
         summary = summarise(values)
-        known = [getattr(summary, each) for each in figures]
+        quantiles = [getattr(summary, each) for each in figures]
         parts += [
             f"{len(values):{width}}",
-            *(f"{'-':>8}" if each is None else f"{each / divisor:8.0f}" for each in known),
+            *(f"{'-':>8}" if each is None else f"{each / divisor:8.0f}" for each in quantiles),
         ]
     return " ".join(parts)

@@ -25,16 +25,16 @@ FEWEST = 6
 _LEAST_NAME = 12
 _OPEN = (Column("equivalent", 1), Column("undecided", 2))
 _SAME = ("", "metric", Column("median µs", 4), Column("scatter", 2), "false", Column("alone", 3), *_OPEN)
-_PLANTED = ("", Column("planted", 3), Column("it was", 4), Column("measured", 5), "found", *_OPEN, "faster")
+_PLANTED = ("", Column("planted", 3), Column("delay", 4), Column("measured", 5), "found", *_OPEN, "faster")
 _LEGEND = facts(
     ("  scatter", "half the span of the middle 68 % of all trials"),
-    ("  false", "called faster or slower, of all pairs of labels of one setting, judged together as in `compare`"),
+    ("  false", "pairs of labels of one setting that were called different, all judged together as in `compare`"),
     (
         "  alone",
-        "false if each comparison is judged alone, as `compare` judges two settings; so are the next two columns",
+        "as false, but each pair judged alone, as `compare` judges two settings; also the next two columns",
     ),
     ("  found", "called slower"),
-    ("  it was, measured", "the delay, and by how much p50 was longer, in percent of A's p50 in this run"),
+    ("  delay, measured", "the planted delay, and by how much p50 was longer, in percent of A's p50 in this run"),
 )
 
 
@@ -114,7 +114,8 @@ def conclusions(test: SelfTest) -> Iterator[str]:
     for metric in dict.fromkeys(each.metric for each in short):
         names = " and ".join(_name(each.setting.cell) for each in short if each.metric == metric)
         needed = samples_needed(QUANTILES[metric])
-        yield f"No {metric} to compare of {names}: a trial needs {needed:,} samples for it; give a longer --duration."
+        text = f"{metric} is not compared for {names}: a trial needs {needed:,} samples for it"
+        yield f"{text}; give a longer --duration."
     if test.rounds < FEWEST:
         yield f"No result: a verdict needs {FEWEST} trials of both sides, and no pair has more than {test.rounds}."
         return
@@ -133,13 +134,13 @@ def _false_verdicts(test: SelfTest) -> str:
         f"With {test.rounds} trials each, {test.false_together} of {test.compared} comparisons of a setting with "
         f"itself {were} called different, judged as `compare` judges a table of them: "
         f"{format_percent(test.false_together / test.compared)} are false; up to {format_percent(ALLOWED)} may be. "
-        f"Each judged alone, as when only two settings are compared, it is {test.false} of {test.compared}: "
-        f"{format_percent(test.rate)}. "
+        f"If each is judged alone, as when only two settings are compared, {test.false} of {test.compared} are false "
+        f"({format_percent(test.rate)}). "
     )
     if test.rate <= ALLOWED:
         return text + (
-            f"Comparisons that share labels are correlated: these are worth about {test.worth} independent ones, "
-            f"which leaves a rate of up to {format_percent(float(f'{test.at_most:.2g}'))} possible (95 %)."
+            f"Comparisons that share labels are correlated. These say as much as about {test.worth} independent "
+            f"comparisons, so the true rate is at most {format_percent(float(f'{test.at_most:.2g}'))} (95 %)."
         )
     chance = f"If 5 % were called different by noise alone, {share(test.chance)} of such runs would have as many"
     if test.holds:
@@ -154,7 +155,7 @@ def _wrong(test: SelfTest) -> Iterator[str]:
         (test.missed, f"a delay beyond the margin of {format_percent(MARGIN)} was called equivalent"),
     ):
         if number:
-            yield f"{'Once' if number == 1 else f'{number} times'} {what}: that is false, too."
+            yield f"{'Once' if number == 1 else f'{number} times'} {what}, which is also false."
 
 
 def _hope(test: SelfTest, setting: SelfTestCell) -> str:

@@ -7,7 +7,7 @@ from middlemark.verdicts.names import plain
 
 
 def render(document: Document, _view: View) -> str:
-    """Return the settings of each winner below a comment with its version and levels, or why it has none."""
+    """Return each winner's settings, or why it has none, after a comment that names its version and levels."""
     texts = []
     for row in winners(document):
         text = settings_to_copy(document, row)

@@ -81,9 +81,9 @@ def _figures(document: Document, width: int, most: int) -> list[str]:
     """Return the figures of rows that belong to no experiment, because they have no median or an unknown size."""
     lines = []
     for row in document.rows:
-        known = [(name, each) for name in _ANY if (each := FIGURES[name]).of(row.result) is not None]
-        if known:
-            name, figure = known[0]
+        measured = [(name, each) for name in _ANY if (each := FIGURES[name]).of(row.result) is not None]
+        if measured:
+            name, figure = measured[0]
             unit = "µs" if figure.unit == "ns" else "messages/s"
             lines.append(cut(f"{row.label}: {figure.text(row.result)} {unit} ({name.replace('_', ' ')})", width))
     more = [f"{len(lines) - most + 1} more rows"] if len(lines) > most else []

@@ -112,7 +112,7 @@ def aligned(table: Table) -> Table:
 
 
 def laid_out(tables: Sequence[Table], width: int, least_name: int) -> Layout:
-    """Return one layout for all these tables. Columns are left out until names have room, at most ``least_name``."""
+    """Return one layout for all these tables. Columns are left out until long names have ``least_name`` columns."""
     columns = next((each.columns for each in tables if each.columns), ())
     lines = [line for each in tables for line in each.lines if line.cells]
     widths = [
@@ -176,11 +176,11 @@ def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -
             " " * indent + begin,
             *(" " * (indent + 2) + each for each in wrapped(rest, first - indent - 2) if rest),
         ]
-    told = [each for paragraph in line.span for each in wrapped(paragraph, width - first - _GAP)]
-    for at in range(max(len(names), len(told))):
+    paragraphs = [each for paragraph in line.span for each in wrapped(paragraph, width - first - _GAP)]
+    for at in range(max(len(names), len(paragraphs))):
         text = Text(_padded(names[at] if at < len(names) else "", first), style="" if line.span else line.style)
-        if told:
-            text.append(" " * _GAP + told[at] if at < len(told) else "", style=line.style)
+        if paragraphs:
+            text.append(" " * _GAP + paragraphs[at] if at < len(paragraphs) else "", style=line.style)
         elif at == 0:
             for column in layout.shown:
                 cell = line.cells[column]

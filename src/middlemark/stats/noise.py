@@ -39,7 +39,7 @@ TICK_NS = 10_000_000
 """Unit in which the kernel counts stolen time (USER_HZ)."""
 
 DISTURBED = "machine-disturbed"
-CROWDED = "there are more roles than processors: they wait for each other"
+CROWDED = "there are more roles than processors, so roles wait for a processor"
 NO_WAKES = "the probes before and after the run's trials never slept: the time that a wake-up takes is unknown"
 DAEMON = "the roles also wait for the middleware's daemon"
 
@@ -150,7 +150,10 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
 
 
 def _crowded(outcome: TrialOutcome) -> bool:
-    """Say whether there are more roles than processors, as in a robot with many nodes: they wait for each other."""
+    """Say whether there are more roles than processors, as in a robot with many nodes.
+
+    The roles then wait for a processor that another role uses, so ``delay_share`` would not be noise of the machine.
+    """
     roles = [each for cost in outcome.costs for each in cost.threads if _is_role(each)]
     return outcome.noise is not None and sum(each.threads or 0 for each in roles) > len(outcome.noise.cpus)
 

@@ -18,7 +18,7 @@ class Held(Exception):
     """Another process measures the run. ``pid``: that process; None: the kernel does not show it."""
 
     def __init__(self, pid: int | None) -> None:
-        """``pid``: its number in this process's /proc."""
+        """``pid``: the number of that process in this process's /proc."""
         super().__init__(f"by process {pid}" if pid else "by another process")
         self.pid = pid
 

@@ -41,7 +41,7 @@ def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]
         if given is not None:
             found[name] = given
     if {"samples", "duration"} <= options.keys.keys():
-        problems.append(Problem("--samples", "both --samples and --duration are given; a trial ends by one of them"))
+        problems.append(Problem("--samples", "--duration is also given; a trial ends by one of them, so remove one"))
     seed: int | None = None
     if options.seed is not None:
         try:
@@ -112,7 +112,7 @@ BUDGET_S = 600.0
 
 
 class PrecisionAsked(msgspec.Struct, frozen=True):
-    """Add rounds until each median's interval is within ``part`` of it. ``focus``: only the medians of these cells."""
+    """Rounds are added until each median's interval is within ± ``part`` of the median, for the cells in ``focus``."""
 
     part: float
     budget_s: float
@@ -153,8 +153,8 @@ def suite_budget_s(suites: Sequence[Suite]) -> float | None:
     There is no limit if a sweep has no budget.
     """
     budgets = [[each.budget_s for each in suite.sweeps] for suite in suites]
-    known = [[each for each in found if each is not None] for found in budgets]
-    return sum(map(max, known)) if suites and known == budgets else None
+    limited = [[each for each in found if each is not None] for found in budgets]
+    return sum(map(max, limited)) if suites and limited == budgets else None
 
 
 def read_budget(typed: str | None, default_s: float = BUDGET_S) -> tuple[float, list[Problem]]:

@@ -23,8 +23,8 @@ DEFAULT_SUITE = "first-look"
 def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...]:
     """Return the requested suites, with the options applied to every sweep.
 
-    Without the name of a suite, a factor among the options makes the request one suite with one sweep,
-    ``command-line``. Without either, the request is ``first-look``. Raises RequestError with all problems of all
+    If no suite is named but a factor is given as an option, the request is one suite with one sweep,
+    ``command-line``. If neither is given, the request is ``first-look``. Raises RequestError with all problems of all
     suites and options.
     """
     given, seed, problems = read_options(options)

@@ -77,9 +77,9 @@ def read_sequence(path: Path) -> Sequence:
     at_ns, sizes = columns
     courses: dict[str, Course] = {}
     for number, name in enumerate(names):
-        mine = np.flatnonzero(numbers == number)
-        mine = mine[np.argsort(at_ns[mine], kind="stable")]
-        courses[name] = Course(at_ns[mine], _at_least_the_header(sizes[mine]))
+        of_topic = np.flatnonzero(numbers == number)
+        of_topic = of_topic[np.argsort(at_ns[of_topic], kind="stable")]
+        courses[name] = Course(at_ns[of_topic], _at_least_the_header(sizes[of_topic]))
     busiest = max(len(each.sizes) for each in courses.values())
     return Sequence(str(path.resolve()), digest, courses, _lap_ns(int(at_ns.max()), busiest))
 

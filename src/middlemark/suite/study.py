@@ -25,7 +25,7 @@ class Claimed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     figure: str
     """The figure of the document, as printed, or a note that it prints none."""
     contradicts: str = ""
-    """Where the document contradicts this claim."""
+    """How the document contradicts this claim; empty: it does not."""
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,7 +36,7 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     measured_on: str
     conditions: str
     here: str
-    """The similarities and the differences between the document's measurement and the one here."""
+    """How the measurement here resembles the document's, and how it differs."""
     processors: tuple[str, ...] = ()
     """Words of the model of the document's processor, as /proc/cpuinfo prints it; empty: the document does not say."""
     claims: dict[str, Claimed]
@@ -65,7 +65,7 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def also_awake(expectations: Sequence[Expectation]) -> tuple[Expectation, ...]:
-    """Return the expectations about the cells whose processors may halt, and again about those with awake processors.
+    """Return testable expectations twice: about cells whose processors may halt, and about cells with awake processors.
 
     On a virtual machine halting takes longer than most differences that a document claims.
     """

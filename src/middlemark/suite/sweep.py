@@ -27,7 +27,7 @@ class Levels(msgspec.Struct, frozen=True):
 
 
 class Native(msgspec.Struct, frozen=True):
-    """The settings of a middleware's own for one adapter of a sweep, sorted by key."""
+    """The middleware's own settings for one adapter of a sweep, sorted by key."""
 
     adapter: str
     settings: tuple[tuple[str, str], ...]
@@ -35,7 +35,7 @@ class Native(msgspec.Struct, frozen=True):
 
 
 class TypedNative(msgspec.Struct, frozen=True):
-    """One ``--native``. ``word``: ADAPTER.KEY or KEY, as typed; the available adapters decide which of the two."""
+    """One ``--native``. ``word``: ADAPTER.KEY or KEY, as typed. The adapter names distinguish them."""
 
     word: str
     value: str
@@ -96,14 +96,14 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
         Key(
             name="budget",
             kind=seconds(1e-6),
-            help="The time for the rounds of the run's races, or without a race for all trials. As many trials are "
-            "left out as necessary. --budget overrides it.",
+            help="The time for the rounds of the run's races, or without a race for all trials. Trials that do "
+            "not fit are left out. --budget overrides it.",
             option=False,
             default_text="`10m` for a race, else no limit",
         ),
     ] = None
     deciding_trials: bool = False
-    """True if no number of trials is given, and as many are needed as decide the expectations."""
+    """True if no number of trials is given. The plan then has enough trials to decide the expectations."""
     workload: Workload | None = None
     """The workload that the sweep's cells transmit."""
     native: tuple[Native, ...] = ()
@@ -131,7 +131,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """The metrics of the scorecard and their weights."""
     sweeps: tuple[Sweep, ...]
     expectations: tuple[Expectation, ...] = ()
-    """The expectations of the suite. The last suite of a request also has those of the command line."""
+    """The expectations of the suite. The last suite of a request also has the expectations of the command line."""
 
 
 class RawOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -79,7 +79,9 @@ def read_table(
         if given is not None:
             found[name] = given
     if "samples" in table and "duration" in table:
-        problems.append(Problem(f"{place}: samples", "both samples and duration are set; a trial ends by one of them"))
+        problems.append(
+            Problem(f"{place}: samples", "duration is also set; a trial ends by one of them, so remove one")
+        )
     return found, problems
 
 

@@ -1,4 +1,4 @@
-"""Change settings of the machine until the process ends, or until ``--restore``. The journal has each change first."""
+"""Change settings of the machine until the process ends or ``--restore`` runs. The journal is written first."""
 
 import contextlib
 import os
@@ -162,7 +162,7 @@ def changing(
 def put_back(
     journal: Journal, entries: Sequence[Entry], announce: Announce | None, prefixes: dict[str, tuple[str, ...]]
 ) -> list[str]:
-    """Restore these entries of the journal, the last first. Return one sentence for each that could not be restored.
+    """Restore these entries of the journal, the last first. Return a sentence for each that could not be restored.
 
     An entry that could not be restored stays in the journal. An entry whose setting another program has changed
     since is removed from it.

@@ -14,7 +14,7 @@ Severity = Literal["falsifies", "limits", "note"]
 """``falsifies``: figures would not measure the middleware, or would differ from trial to trial.
 ``limits``: figures would be worse than this machine allows. ``note``: worth knowing."""
 SEVERITIES = get_args(Severity)
-"""All severities, the worst first."""
+"""All severities of findings, the worst first."""
 SYSCTL_FILE = "/etc/sysctl.d/90-middlemark.conf"
 R = TypeVar("R")
 
@@ -29,7 +29,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     rows: str
     """The rows that the finding affects."""
     remedy: str = ""
-    """The command that fixes it; empty: no command does."""
+    """The command that fixes the problem; empty: no command does."""
     persist: str = ""
     """How to keep the remedy after a restart of the machine."""
     risk: str = ""

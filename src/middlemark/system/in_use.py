@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def in_use(paths: Iterable[str], proc: str = "/proc") -> frozenset[str]:
-    """Return those of ``paths`` that a process has mapped, open or bound."""
+    """Return the ``paths`` that a process has mapped, open or bound."""
     wanted = set(paths)
     used: set[str] = set()
     networks: set[str] = set()

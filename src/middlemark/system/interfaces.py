@@ -42,7 +42,7 @@ class NetworkDevice(NamedTuple):
 def interfaces(root: Root) -> tuple[NetworkDevice, ...]:
     """Return the interfaces that are up.
 
-    For this machine it asks the kernel, because /sys may be mounted for another network namespace than this process's.
+    If ``root`` is this machine, the kernel is asked, because /sys may show the interfaces of another network namespace.
     """
     return tuple(each for each in (_own() if root.folder == Path("/") else _written(root)) if each.flags & UP)
 

@@ -49,7 +49,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     boot: str
     """The boot during which it was changed. A restart of the machine undoes the change."""
     kept: bool = False
-    """True if it stays changed until ``--restore``, otherwise until its owner ends."""
+    """True if the setting stays changed until ``--restore``, otherwise until the owner ends."""
     file: str = ""
     """The file under /etc that sets it at every boot; empty: no file does."""
     place: str = ""
@@ -75,7 +75,7 @@ class Journal:
     """The journal's file. Every method raises JournalError."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """``path``: None: the default path."""
+        """``path``: the path of the journal; None: the default path."""
         self.path = path or Path(changed())
 
     def entries(self) -> tuple[Entry, ...]:
@@ -129,7 +129,7 @@ class Journal:
                 who = os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "unknown"
                 text = f"process {who} has changed settings of this machine and restores them when it ends"
                 raise JournalError(text, "wait for the process, or end it") from None
-            with contextlib.suppress(OSError):  # on an error, only the message above lacks the number of the process
+            with contextlib.suppress(OSError):  # if this fails, only the message above lacks the process's number
                 os.truncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             yield
@@ -162,7 +162,7 @@ def namespace(kind: str, pid: int | None = None) -> str:
 
 
 def is_inhabited(place: str) -> bool:
-    """Say whether a process that this one can see is in the namespace."""
+    """Say whether a process is in the namespace. Processes that this process may not inspect are not found."""
     kind = place.partition(":")[0]
     return any(namespace(kind, int(each)) == place for each in os.listdir("/proc") if each.isdigit())
 

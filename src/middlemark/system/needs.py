@@ -1,4 +1,4 @@
-"""The demands on the machine: those of a suite's trials, or those of middlewares in general."""
+"""The demands that a suite's trials, or middlewares in general, make on the machine."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -35,7 +35,7 @@ class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def polls(self) -> bool:
-        """True if its roles spin."""
+        """True if the roles of the configuration spin."""
         return self.receive == "poll"
 
     def label(self) -> str:

@@ -27,19 +27,19 @@ class Standing(StrEnum):
 
     BEST = "best"
     EQUIVALENT = "equivalent"
-    """Equivalent to the best, or in a tie with it."""
+    """The row is equivalent to the best, or in a tie with the best."""
     SLOWER = "slower"
-    """Significantly worse than another candidate."""
+    """The row is significantly worse than another candidate."""
     UNDECIDED = "undecided"
     ELIMINATED = "eliminated"
     """Eliminated by the rule of its race; its trials do not show that it is significantly slower."""
     TOO_FEW_TRIALS = "too_few_trials"
     NO_COMMON_ROUNDS = "no_common_rounds"
-    """It has enough trials, but shares fewer than six rounds with the candidate that it is compared with."""
+    """The row has enough trials, but shares fewer than six rounds with the candidate that it is compared with."""
     ONLY = "only"
     """No other candidate has a result."""
     FAILED = "failed"
-    """It has no result, or its actual transport or protection is not the one that its name says."""
+    """The row has no result, or its actual transport or protection differs from that in its name."""
 
 
 class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
     """The figure divided by that of the first row of the ranking."""
     standing: Standing
     is_candidate: bool
-    """True if it is the best row of its middleware, and so represents the middleware."""
+    """True if the row is the best of its middleware, and so represents the middleware."""
     comparison: Comparison | None = None
     """How it compares with the reference of its experiment; None: it is the reference, or they share no round."""
     doubt: str = ""
@@ -70,11 +70,11 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     size: int
     carrier: str | None
-    """The carrier of all its rows; None: they have several."""
+    """The carrier of all rows of the experiment; None: the rows have several carriers."""
     restricted: bool
-    """True if it contains only the rows of ``carrier``, taken from an experiment with several carriers."""
+    """True if the experiment contains only the rows of ``carrier``, taken from an experiment with several carriers."""
     cell: Cell
-    """A cell with the levels that all rows share; the others are in ``unknown``."""
+    """A cell with the levels that all rows share. The factors in which rows differ are in ``unknown``."""
     levels: dict[str, str]
     """The shared levels in words, by factor."""
     copying: Row | None
@@ -82,7 +82,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     handing_over: Row | None
     """The baseline of the rows that pass a pointer or an index instead of copying."""
     race: RaceState | None
-    """The state of its race; None: it had no race."""
+    """The state of the experiment's race; None: the experiment had no race."""
     one_middleware: bool
     """True if every row is a candidate, because the run has one middleware only."""
 
@@ -116,7 +116,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
     rows: tuple[JudgedRow, ...]
     """The ranking: rows that may be the best by rising figure, then eliminated rows, then failed rows."""
     reference: int | None
-    """The index of the row that the others are compared with: the best that can be judged. None: no row can."""
+    """The index of the row that all others are compared with: the best row that can be judged. None: there is none."""
     verdict: Literal["best", "tie", "undecided", "only", "none holds"]
     within: float
     """The candidates of a tie differ significantly by less than this fraction."""
@@ -128,7 +128,11 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def winner(self) -> JudgedRow | None:
-        """The first of the ranking: the best, or the one with the lowest median. None: no row has a figure."""
+        """The first candidate of the ranking. It is shown to be the best only if ``verdict`` is ``best``.
+
+        With any other verdict it only has the lowest median. None: no row has a figure, or no candidate meets the
+        requirements (``none holds``).
+        """
         return next((each for each in self.ranked if self.verdict != "none holds"), None)
 
     @property

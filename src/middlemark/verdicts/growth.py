@@ -18,7 +18,7 @@ from middlemark.verdicts.rows import Row
 
 METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")
 MOST = 400
-"""The most lines in a document: nobody reads a longer table."""
+"""The most lines of growth in a document: nobody reads a longer table."""
 
 
 class Grown(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     unit: str
     points: tuple[Grown, ...]
-    """At least two, by rising level."""
+    """The points of the line: at least two, by rising level."""
 
 
 def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:

@@ -39,7 +39,7 @@ WIDEST = 1 / 3
 _KEY = (*(each for each in EXPERIMENT if each != "size"), "label", "unknown")
 """Fields of a cell that all rows of an experiment share, besides the run and the size."""
 _ASKED = tuple(field for field in OF_MIDDLEWARE if field != "loan")
-"""Fields that the rows also share if several middlewares were measured. The loan may differ: the job is the same."""
+"""Fields that the rows also share if several middlewares were measured. The loan may differ, as the job is the same."""
 
 
 def judged_experiments(
@@ -114,7 +114,7 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
                         levels=levels,
                         copying=_baseline(some, everything, hands_over=False),
                         handing_over=_baseline(some, everything, hands_over=True),
-                        # The rule of a race does not cover another metric or the rows of one carrier.
+                        # A race is decided by one metric over all carriers, so it decides no other experiment.
                         race=in_race.state if in_race and carrier is None and metric == first else None,
                         one_middleware=one_middleware,
                     ),
@@ -123,7 +123,7 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
 
 
 def _shared(cells: Sequence[Cell]) -> Cell:
-    """Return the first cell; the fields in which the others differ from it are added to ``unknown``."""
+    """Return the first cell, with the fields in which the other cells differ from it added to ``unknown``."""
     several = [
         each
         for each in Cell.__struct_fields__

@@ -178,7 +178,7 @@ def subject(cell: Cell) -> str:
 
 
 def size(cell: Cell) -> str:
-    """Return the message's size in words."""
+    """Return the message's size as text, such as ``1 KiB``; ``size unknown`` if the cell's size is unknown."""
     return "size unknown" if "size" in cell.unknown else format_size(cell.size)
 
 
@@ -196,7 +196,7 @@ def joined(between: str, *parts: str) -> str:
 
 
 CONTRADICTED = "(!)"
-"""Marks a row whose actual transport or protection is not the one that its name says."""
+"""Marks a row whose actual transport or protection differs from that in the row's name."""
 
 
 def is_contradicted(result: CellResult) -> bool:

@@ -88,7 +88,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def baselines(self) -> tuple[Row, ...]:
-        """The baselines of its candidates."""
+        """The baselines of the race's candidates."""
         return tuple(filter(None, (self.experiment.copying, self.experiment.handing_over)))
 
 

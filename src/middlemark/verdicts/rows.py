@@ -50,18 +50,18 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     result: CellResult
     trials: Sequence[TrialSummary]
     carrier: str | None
-    """The carrier that its transport must use."""
+    """The carrier that the row's transport must use."""
     is_raw_transport: bool
     """True for a raw transport, false for a middleware."""
     bench_only: bool
     hands_over: bool
-    """True if a pointer or an index is passed and no byte is copied; its baseline then does the same."""
+    """True if a pointer or an index is passed and no byte is copied. The row's baseline then also passes a pointer."""
     title: str
-    """Its name in the table of its run, whose heading contains the usual levels."""
+    """The row's name in the table of its run, whose heading contains the usual levels."""
     name: str
     """Adapter, transport and the unusual levels: ``fastdds shm, loan``. Unique within its experiment."""
     label: str
-    """Unique within the document."""
+    """The row's label, unique within the document."""
     series: str
     """The label without the size: rows with the same series are one line over sizes."""
     raw_transport_row: int | None
@@ -70,13 +70,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The index of its baseline: the fastest raw transport in its experiment that copies, or does not copy, like the
     row."""
     ratio: float | None
-    """Its headline figure divided by the baseline's, less is better; None: it has no baseline."""
+    """The row's headline figure divided by the baseline's, less is better; None: the row has no baseline."""
     in_race: InRace | None = None
-    """None: it was in no race."""
+    """The row's state in its race. None: the row was in no race."""
 
     @property
     def is_eliminated(self) -> bool:
-        """True if it was eliminated from its race."""
+        """True if the row was eliminated from its race."""
         return self.in_race is not None and self.in_race.eliminated is not None
 
 
@@ -160,16 +160,16 @@ def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
     )
 
 
-def _further(rows: Sequence[Row], known: Sequence[Hashable]) -> list[tuple[str, ...]]:
+def _further(rows: Sequence[Row], texts: Sequence[Hashable]) -> list[tuple[str, ...]]:
     """Return what makes each row's name unique: nothing, its sweep, or its sweep and its number."""
-    once, twice = Counter(known), Counter(zip(known, (row.result.name for row in rows), strict=True))
+    once, twice = Counter(texts), Counter(zip(texts, (row.result.name for row in rows), strict=True))
     return [
         ()
         if once[each] == 1
         else (row.result.name,)
         if twice[each, row.result.name] == 1
         else (row.result.name, f"#{row.index + 1}")
-        for row, each in zip(rows, known, strict=True)
+        for row, each in zip(rows, texts, strict=True)
     ]
 
 

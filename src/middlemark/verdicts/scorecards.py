@@ -23,7 +23,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     cells: tuple[int, ...]
-    """Its rows, by rising size."""
+    """The candidate's rows, by rising size."""
     score: float
     low: float | None
     high: float | None
@@ -42,7 +42,7 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
     """The weights of the metrics that all candidates have."""
     rounds: int
     rows: tuple[Scored, ...]
-    """The best first."""
+    """The candidates, the best first."""
     left_out: tuple[str, ...]
     """Metrics and candidates that are not included, each with the reason."""
 

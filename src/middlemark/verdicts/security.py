@@ -31,7 +31,7 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     ns: float
     times: float | None
     standing: Standing
-    """Compared with the same cell at ``none``; ``ONLY``: it is that cell, or ``none`` was not measured."""
+    """Compared with the same cell at ``none``; ``ONLY``: the row is at ``none``, or ``none`` was not measured."""
 
 
 class CostLine(msgspec.Struct, frozen=True, kw_only=True):

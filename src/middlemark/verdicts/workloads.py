@@ -27,13 +27,16 @@ class ColumnVerdict(msgspec.Struct, frozen=True):
     """``undecided``: no middleware had enough messages for a verdict, or the workload has no deadlines."""
     holding: tuple[str, ...]
     others: tuple[str, ...]
-    """They miss a deadline, or had too few messages for a verdict."""
+    """The middlewares that miss a deadline, or had too few messages for a verdict."""
     failed: tuple[str, ...]
-    """They have no result."""
+    """The middlewares without a result."""
 
 
 class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One workload in one experiment, by scale and copies. Raw transports first, then by columns that hold and CPU."""
+    """One workload in one experiment, by scale and copies. Raw transports come first.
+
+    The other lines are ordered by the number of columns that hold, the largest first, then by processor time.
+    """
 
     name: str
     title: str
@@ -104,7 +107,7 @@ class Cheapest(msgspec.Struct, frozen=True):
     others: int
     """The number of other rows that hold."""
     beaten: int
-    """The number of these rows that take significantly more processor time."""
+    """The number of other rows that hold but take significantly more processor time."""
 
     @property
     def sure(self) -> bool:

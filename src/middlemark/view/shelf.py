@@ -30,7 +30,7 @@ class Shelved(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The text that searches look in, in lower case."""
+        """The text that is searched, in lower case."""
         fields = (self.name, self.suites, self.started, self.machine, self.adapters, self.state, self.wrong or "")
         return " ".join(fields).lower()
 

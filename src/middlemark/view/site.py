@@ -50,7 +50,7 @@ def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
     verdicts = Verdicts(line)
 
     def lines() -> dict[str, str | None]:
-        """Return the known lines by the element that shows them."""
+        """Return the computed lines, each by the id of the element that shows it."""
         runs = [*shelf.runs().values()]
         changes = {f"changed-{at}": verdicts.of(*pair) for at, pair in enumerate(pairs(runs)[:MOST_CHANGES])}
         judged = [each for each in runs if each.wrong is None and each.state != "running"]
@@ -85,10 +85,10 @@ def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
             )
 
         found = answer(await run_in_threadpool(page))
-        found.headers["Content-Security-Policy"] += "; connect-src 'self'"  # for the verdicts
+        found.headers["Content-Security-Policy"] += "; connect-src 'self'"  # to fetch the verdicts
         return found
 
-    async def known(request: Request) -> Response:
+    async def verdict_lines(request: Request) -> Response:
         if not has_token(request):
             return not_found()
         return JSONResponse(await run_in_threadpool(lines), headers=HEADERS)
@@ -123,7 +123,7 @@ def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
     app = Starlette(
         routes=[
             Route("/{token}/", runs),
-            Route("/{token}/verdicts", known),
+            Route("/{token}/verdicts", verdict_lines),
             Route("/{token}/run/{name}", run),
             Route("/{token}/compare", compare),
         ],

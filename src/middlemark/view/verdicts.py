@@ -1,4 +1,4 @@
-"""Lines on stored runs, computed one after the other beside the requests, because a large run takes seconds."""
+"""Verdicts on stored runs in one line each. A thread computes them one by one, because a large run takes seconds."""
 
 import queue
 import threading
@@ -13,32 +13,32 @@ Line = Callable[[Sequence[Path]], str]
 
 
 class Verdicts:
-    """The lines that are known, by their runs and the state of the runs' files."""
+    """The computed lines, by their runs and the state of the runs' files."""
 
     def __init__(self, line: Line) -> None:
         """``line``: returns the line of one run or of two."""
         self._line = line
-        self._known: dict[tuple[object, ...], str | None] = {}
+        self._lines: dict[tuple[object, ...], str | None] = {}
         self._asked: queue.SimpleQueue[tuple[tuple[object, ...], list[Path]]] = queue.SimpleQueue()
         threading.Thread(target=self._work, daemon=True).start()
 
     def of(self, *runs: Shelved) -> str | None:
-        """Return the line; None: it is not known yet."""
+        """Return the line; None: it is not computed yet."""
         key = tuple((each.name, each.version) for each in runs)
-        if key not in self._known:
-            self._known[key] = None
+        if key not in self._lines:
+            self._lines[key] = None
             self._asked.put((key, [each.folder for each in runs]))
-        return self._known[key]
+        return self._lines[key]
 
     def _work(self) -> None:
         while True:
             key, folders = self._asked.get()
             try:
-                self._known[key] = self._line(folders)
+                self._lines[key] = self._line(folders)
             except MeasureError as error:
-                self._known[key] = str(error)
+                self._lines[key] = str(error)
             except Exception as error:  # a run that cannot be judged must not end the thread
-                self._known[key] = f"it cannot be judged ({type(error).__name__}: {error})"
+                self._lines[key] = f"it cannot be judged ({type(error).__name__}: {error})"
 
 
 def pairs(runs: Sequence[Shelved]) -> list[tuple[Shelved, Shelved]]:

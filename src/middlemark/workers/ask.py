@@ -20,7 +20,7 @@ class WorkerReply(NamedTuple):
     status: int
     out: bytes
     words: str
-    """The end of stderr."""
+    """The end of the executable's stderr."""
 
 
 class NoAnswerError(Exception):
@@ -72,7 +72,7 @@ async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio
 
 
 async def _read(lines: asyncio.StreamReader, most: int | None) -> bytes:
-    """Read at most ``most`` bytes and one more; None: read everything and keep the end."""
+    """Read at most ``most`` bytes, and one more byte to detect a longer answer. None: read all and keep the end."""
     kept = bytearray()
     while (most is None or len(kept) <= most) and (chunk := await lines.read(1 << 16)):
         kept += chunk

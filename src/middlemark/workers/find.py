@@ -25,7 +25,7 @@ LATER = "it is built on request"
 NOT_YET = "it is not built yet"
 """The beginning of the reason why an adapter of this checkout is absent if the build left no note about it."""
 BENCH_ONLY = frozenset({"null"})
-"""Adapters of this checkout for tests of the bench, which say so in their description once they are built."""
+"""Adapters of this checkout that only test the bench. Once built, an adapter's description contains this fact."""
 DESCRIBE_S = 10.0
 AT_ONCE = 8
 ROS = Path("/opt/ros")
@@ -35,7 +35,7 @@ _DECODER = msgspec.json.Decoder(Description)
 
 
 def find_workers() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
-    """Return the workers that described themselves, sorted by name, and those that could not.
+    """Return the workers that described themselves, sorted by name, and the executables that could not.
 
     Searches MIDDLEMARK_WORKERS (folders or files, separated by colons), the package's own folder and the PATH. The
     first worker of a name is used. Raises OSError if a limit of this process prevents starting one.
@@ -164,7 +164,7 @@ async def describe(name: str, path: str) -> Worker | BrokenWorker:
         return BrokenWorker(name, path, f"--describe: {error}")
     if description.protocol != PROTOCOL_VERSION:
         return BrokenWorker(name, path, f"uses protocol {description.protocol}, not {PROTOCOL_VERSION}; rebuild it")
-    _, at, version = name.partition("@")  # one of several builds: the worker itself does not know the version
+    _, at, version = name.partition("@")  # a build against another version: only its name contains the label
     return Worker(path, msgspec.structs.replace(description, name=f"{description.name}{at}{version}"))
 
 

@@ -1,4 +1,4 @@
-"""Read recorded bags message by message: those of ROS 1, and rosbag2's with sqlite3 or MCAP, compressed or not.
+"""Read recorded bags message by message: bags of ROS 1, and of rosbag2 with sqlite3 or MCAP, compressed or not.
 
 A bag contains topics, types, sizes and times. Only a bag of ROS 1 contains the publishers. The sizes and times of all
 messages are written to a Parquet file, the ``sequence`` of a workload, for an exact replay.

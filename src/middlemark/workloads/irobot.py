@@ -23,7 +23,7 @@ _RELIABILITY = {"reliable": "reliable", "best_effort": "best-effort"}
 _TRANSIENT = "transient_local"
 _KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability", "qos_durability")
 TOO_LATE_S = 0.05
-"""ros2-performance counts a message as too late if it takes longer than this or its period."""
+"""ros2-performance counts a message as too late if it takes longer than its period, or longer than this."""
 CALL_BYTES = 64
 """The assumed bytes of a request or reply, which the topology does not contain."""
 

@@ -1,7 +1,8 @@
 """Watch a running ROS 2 graph for some seconds: its publishers, subscribers, QoS, rates and sizes.
 
-The caller provides a clock, and ``rclpy`` from a ROS 2 installation. Messages are received as octets, so of each type
-only the package must be installed. While this process handles a message, it may miss others of best-effort topics.
+The caller provides a clock, and ``rclpy`` from a ROS 2 installation. Messages are received as octets, so
+only the packages of their types must be installed. While this process handles a message, it may miss messages of
+best-effort topics.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -89,8 +90,8 @@ def watch(ros2: Ros2, name: str, node_name: str, seconds: float, now_ns: Callabl
                 _WatchedTopic(topic, kinds[0], node, own_name, now_ns)
                 for topic, kinds in node.get_topic_names_and_types()
             ]
-            heard = [each for each in sorted(found, key=lambda each: each.name) if each.name not in OWN_TOPICS]
-            for each in heard:
+            topics = [each for each in sorted(found, key=lambda each: each.name) if each.name not in OWN_TOPICS]
+            for each in topics:
                 _subscribe(ros2, node, each)
             services = [(service, kinds[0]) for service, kinds in node.get_service_names_and_types()]
             _spin(ros2, node, seconds, now_ns)
@@ -98,7 +99,7 @@ def watch(ros2: Ros2, name: str, node_name: str, seconds: float, now_ns: Callabl
             node.destroy_node()
     finally:
         ros2.rclpy.try_shutdown()
-    return _workload(name, heard, services, seconds)
+    return _workload(name, topics, services, seconds)
 
 
 def _spin(ros2: Ros2, node: Any, seconds: float, now_ns: Callable[[], int]) -> None:
@@ -107,24 +108,24 @@ def _spin(ros2: Ros2, node: Any, seconds: float, now_ns: Callable[[], int]) -> N
         ros2.rclpy.spin_once(node, timeout_sec=min(_SPIN_S, remaining_ns / _NS))
 
 
-def _subscribe(ros2: Ros2, node: Any, heard: _WatchedTopic) -> None:
+def _subscribe(ros2: Ros2, node: Any, watched: _WatchedTopic) -> None:
     """Subscribe with QoS that all publishers of the topic offer: a subscriber that requests more receives nothing."""
-    if not heard.publishers:
+    if not watched.publishers:
         return
     try:
-        kind = ros2.get_message(heard.kind)
+        kind = ros2.get_message(watched.kind)
     except (ImportError, AttributeError, LookupError, ValueError):
-        heard.unknown_type = True
+        watched.unknown_type = True
         return
     qos = ros2.qos
-    reliable = all(_is(each.reliability, "RELIABLE") for each in heard.publishers.values())
+    reliable = all(_is(each.reliability, "RELIABLE") for each in watched.publishers.values())
     profile = qos.QoSProfile(
         history=qos.HistoryPolicy.KEEP_LAST,
         depth=_QUEUE,
         reliability=qos.ReliabilityPolicy.RELIABLE if reliable else qos.ReliabilityPolicy.BEST_EFFORT,
-        durability=qos.DurabilityPolicy.TRANSIENT_LOCAL if heard.latched else qos.DurabilityPolicy.VOLATILE,
+        durability=qos.DurabilityPolicy.TRANSIENT_LOCAL if watched.latched else qos.DurabilityPolicy.VOLATILE,
     )
-    node.create_subscription(kind, heard.name, heard.see, profile, raw=True)
+    node.create_subscription(kind, watched.name, watched.see, profile, raw=True)
 
 
 def _by_node(endpoints: Sequence[Any], own_name: str) -> dict[str, Any]:
@@ -137,12 +138,12 @@ def _is(policy: Any, name: str) -> bool:
 
 
 def _workload(
-    name: str, heard: Sequence[_WatchedTopic], services: Sequence[tuple[str, str]], seconds: float
+    name: str, watched: Sequence[_WatchedTopic], services: Sequence[tuple[str, str]], seconds: float
 ) -> Watched | None:
     topics: list[Topic] = []
     comments: dict[str, tuple[str, ...]] = {}
     left_out: dict[str, list[str]] = {}
-    for each in heard:
+    for each in watched:
         made = [*_topics(each, seconds)]
         for topic, comment in made:
             topics.append(topic)
@@ -151,7 +152,7 @@ def _workload(
             left_out.setdefault(_why_not(each), []).append(each.name)
     if not topics:
         return None
-    messages = sum(each.messages for each in heard)
+    messages = sum(each.messages for each in watched)
     counted = f"{format_count(messages, 'message')} of {format_count(len(topics), 'topic')}"
     remarks = [
         f"Seen in {seconds:g} s of a running ROS 2: {counted}.",
@@ -167,26 +168,28 @@ def _workload(
     return Watched(Workload(name=name, topics=tuple(topics)), tuple(remarks), comments)
 
 
-def _topics(heard: _WatchedTopic, seconds: float) -> Iterator[tuple[Topic, tuple[str, ...]]]:
+def _topics(watched: _WatchedTopic, seconds: float) -> Iterator[tuple[Topic, tuple[str, ...]]]:
     """Yield one topic per publisher, with remarks."""
-    if not heard.messages:
+    if not watched.messages:
         return
-    several = len(heard.publishers) > 1
-    for node, offered in heard.publishers.items():
-        to = tuple(each for each in heard.subscribers if each != node)
+    several = len(watched.publishers) > 1
+    for node, offered in watched.publishers.items():
+        to = tuple(each for each in watched.subscribers if each != node)
         if not to:
             continue
-        rate_hz = heard.rate_hz(seconds)
-        remarks = [f"{heard.messages:,} messages of {heard.least:,} to {heard.most:,} bytes"]
+        rate_hz = watched.rate_hz(seconds)
+        remarks = [f"{watched.messages:,} messages of {watched.least:,} to {watched.most:,} bytes"]
         if several:
-            remarks.append(f"{len(heard.publishers)} nodes publish {heard.name}; all are assumed to have the same rate")
+            remarks.append(
+                f"{len(watched.publishers)} nodes publish {watched.name}; all are assumed to have the same rate"
+            )
         qos, more = _qos(offered)
         topic = Topic(
-            name=f"{heard.name}/{node.strip('/')}" if several else heard.name,
+            name=f"{watched.name}/{node.strip('/')}" if several else watched.name,
             source=node,
             to=to,
-            size=max(round(heard.bytes / heard.messages), SMALLEST_MESSAGE),
-            type=heard.kind,
+            size=max(round(watched.bytes / watched.messages), SMALLEST_MESSAGE),
+            type=watched.kind,
             rate_hz=rate_hz,
             deadline_s=float(f"{min(1 / rate_hz, LONGEST_DEADLINE_S):.3g}"),
             **qos,
@@ -210,11 +213,11 @@ def _qos(offered: Any) -> tuple[Mapping[str, Any], list[str]]:
     return found, more
 
 
-def _why_not(heard: _WatchedTopic) -> str:
-    if not heard.publishers:
+def _why_not(watched: _WatchedTopic) -> str:
+    if not watched.publishers:
         return "because no node publishes them"
-    if not any(each != node for node in heard.publishers for each in heard.subscribers):
+    if not any(each != node for node in watched.publishers for each in watched.subscribers):
         return "because no other node subscribes to them"
-    if heard.unknown_type:
+    if watched.unknown_type:
         return "because their types are not installed here"
     return "because no message arrived"

@@ -82,11 +82,11 @@ pub struct Transport {
     "max_bytes_advice" => pub max_bytes_advice: &'static str = Default::default(),
     /// Depth of the deepest history; null: no limit.
     "max_depth" => pub max_depth: Option<u32> = Default::default(),
-    /// Keep-all history is supported.
+    /// True if the transport supports a keep-all history.
     "keep_all" => pub keep_all: bool = true,
     /// The transport needs daemons, which `companions` of the adapter lists.
     "companions" => pub companions: bool = false,
-    /// It listens on every interface, so trials on this machine run in a network namespace that has only lo.
+    /// The transport listens on every interface, so trials on this machine run in a network namespace with only lo.
     "own_network" => pub own_network: bool = false,
     /// The ping has no pongs and receives the messages that it published itself.
     "alone" => pub alone: bool = false,
@@ -94,7 +94,7 @@ pub struct Transport {
     "best_effort_carrier" => pub best_effort_carrier: &'static str = Default::default(),
     /// Supported message types, octets first.
     "types" => pub types: Vec<MessageType> = vec![MessageType::Octets],
-    /// The messages of a topic may have different sizes.
+    /// True if the messages of a topic may have different sizes.
     "varying_sizes" => pub varying_sizes: bool = false,
     /// Services of a workload use the middleware's own request and reply.
     "services" => pub services: bool = false,
@@ -121,9 +121,9 @@ pub struct NativeSetting {
     "most" => pub most: Option<i64> = Default::default(),
     /// For a choice: its words, in the order of its values. For a number: words that are allowed instead of it.
     "choices" => pub choices: Vec<&'static str> = Default::default(),
-    /// The transports that it affects; empty: all.
+    /// The transports that the setting affects; empty: all.
     "transports" => pub transports: Vec<&'static str> = Default::default(),
-    /// The patterns that it affects; empty: all.
+    /// The patterns that the setting affects; empty: all.
     "patterns" => pub patterns: Vec<Pattern> = Default::default(),
     /// The default in words; empty: the help names it, or there is none.
     "default" => pub otherwise: &'static str = Default::default(),
@@ -152,7 +152,7 @@ pub struct Description {
     "is_raw_transport" => pub is_raw_transport: bool = Default::default(),
     /// The adapter is for tests of the bench itself and is never part of `all`.
     "bench_only" => pub bench_only: bool = Default::default(),
-    /// The first transport is used if the user names none.
+    /// The transports. The first is used if the user names none.
     "transports" => pub transports: Vec<Transport> = Default::default(),
     /// The middleware has its own request and reply. Written by the core, if there is `client()` and `server()`.
     "request_reply" => pub request_reply: bool = Default::default(),

@@ -54,7 +54,7 @@ _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involunta
 _WARNING_FIELDS = ("code", "text", "advice")
 _ALWAYS = ("adapter", "transport")
 _FIRST = ("adapter", "transport", "size", "pattern", "rate", "receive")
-"""Factors that come before the others in the filters."""
+"""The factors that come first in the filters."""
 
 _OFFERED: Sequence[tuple[str, str, Callable[[Any], str], str | None]] = (
     *(
@@ -169,9 +169,9 @@ def _factors(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[
 
 def _ordered(levels: Iterable[Any]) -> list[Any]:
     """Return the different levels: numbers ascending, then words in their first order."""
-    known = list(dict.fromkeys(levels))
-    numbers = sorted(each for each in known if isinstance(each, int | float) and not isinstance(each, bool))
-    return [*numbers, *(each for each in known if isinstance(each, bool | str))]
+    different = list(dict.fromkeys(levels))
+    numbers = sorted(each for each in different if isinstance(each, int | float) and not isinstance(each, bool))
+    return [*numbers, *(each for each in different if isinstance(each, bool | str))]
 
 
 def _run(document: Document, at: int) -> Json:

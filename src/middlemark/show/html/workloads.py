@@ -10,7 +10,7 @@ from middlemark.verdicts.rows import Row
 from middlemark.verdicts.workloads import ColumnVerdict, GraphTable
 
 FULL = 1.5
-"""The length of a whole bar, in deadlines."""
+"""The p99, in deadlines, at which a bar is full."""
 
 
 def graphs(document: Document) -> list[Json]:

@@ -78,9 +78,9 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     """The subject of a cell. If it was imported, a field that its log does not contain is null."""
 
     name: str
-    """The suite, and its sweep if it has a name."""
+    """The suite of the cell, and the sweep if the sweep has a name."""
     label: str | UnsetType = UNSET
-    """A label that distinguishes cells with the same levels. Absent if all levels differ."""
+    """A label that distinguishes cells with the same levels. Absent if the levels already distinguish them."""
     adapter: str
     version: str | None
     pattern: Pattern | None
@@ -119,11 +119,11 @@ class Derived(Output, frozen=True, kw_only=True):
 
 def _figures() -> Mapping[str, Any]:
     """Return the type of each figure of a CellResult; times and rates are Numbers."""
-    said = {name: hint for name, hint in get_type_hints(CellResult).items() if name not in _APART}
-    measured = [name for name, hint in said.items() if hint == float | None and name.endswith(_UNITS)]
-    said |= dict.fromkeys(measured, Number | None)
-    said |= dict.fromkeys(_COUNTS, int | None) | get_type_hints(Derived)
-    return {name: said[name] for name in (*_FIRST, *(each for each in said if each not in _FIRST))}
+    types = {name: hint for name, hint in get_type_hints(CellResult).items() if name not in _APART}
+    measured = [name for name, hint in types.items() if hint == float | None and name.endswith(_UNITS)]
+    types |= dict.fromkeys(measured, Number | None)
+    types |= dict.fromkeys(_COUNTS, int | None) | get_type_hints(Derived)
+    return {name: types[name] for name in (*_FIRST, *(each for each in types if each not in _FIRST))}
 
 
 _FIGURES = _figures()

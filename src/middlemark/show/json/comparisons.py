@@ -28,7 +28,7 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     b_median: float
     shift: float
     low: float | None
-    """The lower end of the interval, as ``high`` is the upper; null: too few pairs."""
+    """The lower end of the interval; ``high`` is the upper end. null: too few pairs."""
     high: float | None
     p: float
     p_family: float
@@ -40,7 +40,7 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     marks: tuple[str, ...]
     """Why A and B may not be comparable."""
     a_raw_transport: TimesRawTransport | None
-    """The raw transport of A's carrier, and A's figure divided by its figure; null: there is none."""
+    """The raw transport of A's carrier, and A's figure divided by that transport's; null: no such transport."""
     b_raw_transport: TimesRawTransport | None
 
 
@@ -97,7 +97,7 @@ class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}
     at_most: float | None
     """The upper 95 % limit of the rate."""
     worth: int | None
-    """The number of independent comparisons whose count of false verdicts would scatter as much."""
+    """Comparisons that share labels are correlated. They say as much as this number of independent comparisons."""
     chance: float
     """The probability of this number of false verdicts or more, at the highest allowed rate."""
     holds: bool

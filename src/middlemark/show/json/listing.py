@@ -86,7 +86,7 @@ class ListedSuite(Output, frozen=True, kw_only=True):
 
     name: str
     default: bool
-    """It runs if no suite is named."""
+    """True for the suite that runs if no suite is named."""
     seconds: float | None
     """An estimate for the adapters that are built here; null: the suite cannot be planned here."""
     description: str

@@ -27,7 +27,7 @@ class DoctorOutput(Output, frozen=True, kw_only=True):
     checks: int
     """The number of checks."""
     findings: tuple[Finding, ...]
-    """The worst first."""
+    """The findings, the worst first."""
     probes: Probes  # type: ignore[valid-type]
 
 
@@ -43,7 +43,7 @@ class LimitedRow(Output, frozen=True, kw_only=True):
     row: str
     symptom: str
     seen: str
-    """The evidence."""
+    """The evidence of the limit in the trials."""
 
 
 class LimitOutput(Output, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class DiagnoseOutput(Output, frozen=True, kw_only=True):
 
 
 class LimitRow(Output, frozen=True, kw_only=True):
-    """A row that met a limit, as a row of CSV and Markdown; the other texts are those of the limit."""
+    """A row of a run that met a limit, as a row of CSV and Markdown. The other fields describe the limit."""
 
     run: str
     check: str
@@ -127,12 +127,12 @@ class ChangedSetting(Output, frozen=True, kw_only=True):
 
     target: str
     before: str
-    """Empty: the setting was free."""
+    """The old value. Empty: the setting was free."""
     after: str
     file: str
-    """The file that makes the change at every boot; empty: there is none."""
+    """The file that makes the change at every boot; empty: no file does."""
     is_orphaned: bool
-    """The process that should restore it has ended."""
+    """True: the process that should restore the setting has ended."""
 
 
 class TuneOutput(Output, frozen=True, kw_only=True):
@@ -148,11 +148,11 @@ class PlannedChange(Output, frozen=True, kw_only=True):
     check: str
     target: str
     now: str
-    """Empty: the setting is free or cannot be read."""
+    """The present value. Empty: the setting is free or cannot be read."""
     after: str
     command: str
     cannot: str
-    """Why it cannot be set here; empty: it can."""
+    """Why the setting cannot be set here; empty: it can be set."""
 
 
 class TunePlanOutput(Output, frozen=True, kw_only=True):
@@ -182,11 +182,11 @@ class LiftOutput(Output, frozen=True, kw_only=True):
     keep: str
     """How to make the change permanent."""
     change: Change | None
-    """Null: it is a setting of the middleware."""
+    """The change of the machine. Null: the setting belongs to the middleware."""
 
 
 class TriedRow(Output, frozen=True, kw_only=True):
-    """A row before and after a limit was lifted, as a row of CSV and Markdown."""
+    """A row measured before and after a limit was lifted, as a row of CSV and Markdown."""
 
     check: str
     setting: str

@@ -49,7 +49,7 @@ class AdapterOutput(Output, frozen=True, kw_only=True):
     version: str
     licence: str
     is_raw_transport: bool
-    """It is a raw transport of the machine, not a middleware."""
+    """True: a raw transport of the machine; false: a middleware."""
 
 
 class RunOutput(Output, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class RunOutput(Output, frozen=True, kw_only=True):
     machines: tuple[HostOutput, ...]  # type: ignore[valid-type]
     """The hosts if trials ran on several; else empty."""
     clock: Clock | None
-    """The medians over the trials; null without a trial."""
+    """The clock's cost and resolution: medians over the trials; null: no trial ended."""
     adapters: tuple[AdapterOutput, ...]
     folder: str
     seed: int
@@ -77,9 +77,9 @@ class RunOutput(Output, frozen=True, kw_only=True):
     precision: Precision | None
     """The precision that ``--until-precise`` asked for."""
     fitted: Fitted | None
-    """The trials that ``--budget`` left, and what that costs; null: none were left out."""
+    """Numbers of trials without and with ``--budget``, and how much wider intervals become; null: none left out."""
     reached: Reached | None
-    """How the adding of rounds ended; null: no rounds were to be added."""
+    """The state in which the adding of rounds ended; null: the plan adds no rounds."""
     imported: tuple[str, ...]
     """The logs of other tools that the run was read from."""
 
@@ -89,7 +89,7 @@ class ExpectationOutput(ExpectationResult, Output, frozen=True, kw_only=True):
 
 
 class PointOutput(Output, frozen=True, kw_only=True):
-    """A cell of a line: the median at one level; ``times``: divided by the median at the lowest level."""
+    """A level of a factor, with the cell's median. ``times``: that median divided by the one at the lowest level."""
 
     cell: int
     """Index into ``cells``."""
@@ -126,11 +126,11 @@ class PublishedRow(msgspec.Struct, frozen=True, kw_only=True):
     standing: Standing
     reason: str
     figure: Number | None
-    """In ns; for throughput in messages a second; for deadline the part of the deadline."""
+    """The row's figure: in ns; for throughput in messages per second; for deadline as a part of the deadline."""
     ratio: Number | None
-    """Its time divided by its baseline's; null: it has no baseline."""
+    """The row's time divided by its baseline's; null: the row has no baseline."""
     candidate: bool
-    """True if it is the best row of its middleware."""
+    """True if the row is the best of its middleware."""
     hands_over: bool
     doubt: str | None
 
@@ -141,14 +141,14 @@ class PublishedExperiment(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     metric: str
     carrier: str | None
-    """The carrier that it is restricted to; null: any."""
+    """The carrier to which the experiment is restricted; null: any carrier."""
     levels: dict[str, str]
     verdict: str
     sure: bool
     within: float | None
     """Candidates of a tie differ by less than this fraction; null: no tie."""
     winner: int | None
-    """The cell that is first in the ranking; null: none has a figure."""
+    """The cell that is first in the ranking; null: no cell has a figure."""
     copying: PublishedBaseline | None
     handing_over: PublishedBaseline | None
     rows: tuple[PublishedRow, ...]
@@ -161,7 +161,7 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     """The version of this format, which changes when a field changes its meaning."""
     run: RunOutput
     expectations: tuple[ExpectationOutput, ...]
-    """The expectations that do not hold come first."""
+    """The expectations of the run; expectations that do not hold come first."""
     not_tried: tuple[NotTried, ...]
     experiments: tuple[PublishedExperiment, ...]
     """The experiments, each with its verdict."""
@@ -284,8 +284,8 @@ def render_study(study: Study, run: Run, expected: Sequence[Expected]) -> str:
 
 
 def _claim(study: Study, claim: JudgedClaim) -> ClaimOutput:
-    said = study.claim_of(claim.expected.id)
-    itself = (said.contradicts or None) if said else None
+    stated = study.claim_of(claim.expected.id)
+    itself = (stated.contradicts or None) if stated else None
     awake = filled(AwakeOutput, claim.awake, verdict=claim.awake_word) if claim.awake else None
-    figure = said and said.figure
+    figure = stated and stated.figure
     return filled(ClaimOutput, claim.expected, verdict=claim.word, figure=figure, contradicts=itself, awake=awake)

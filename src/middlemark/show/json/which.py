@@ -70,12 +70,12 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
     settings: OwnSettings | None
     """The settings to copy, in the middleware's own form."""
     settings_absent: str | None
-    """Why there are no ``settings``."""
+    """The reason why ``settings`` is absent."""
     p50_ns: Number | None
     p90_ns: Number | None
     p99_ns: Number | None
     p99_absent: str | None
-    """Why there is no p99."""
+    """The reason why the p99 is absent."""
     cpu_ns_per_message: Number | None
     """Processor time of all workers for each message received."""
     processors: Number | None
@@ -83,7 +83,7 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
     memory_bytes: Number | None
     """Resident memory of all workers at the end."""
     times_baseline: Number | None
-    """Its time divided by its baseline's: the fastest raw transport that copies, or hands over, as it does."""
+    """Time ÷ time of the baseline: the fastest raw transport that copies, or passes a pointer, like the candidate."""
     interval: tuple[Number, Number] | None
     """The 95 % interval of the p50."""
     worst_edge: Edge | None
@@ -100,17 +100,17 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
     figure: Number | None
     """The figure of the question's metric: in ns, ns per message or bytes, for a workload in deadlines."""
     times_baseline: Number | None
-    """Its time divided by its baseline's."""
+    """The candidate's time divided by its baseline's."""
     rounds: int
     eliminated: Elimination | None
-    """Why it was eliminated; null: it was not."""
+    """Why the candidate was eliminated; null: it was not eliminated."""
     worst_share: Number | None
-    """The greatest share of its deadline that an edge takes."""
+    """The p99 of the worst edge divided by the edge's deadline."""
     first_failing: str | None
 
 
 class WhichOutput(Output, frozen=True, kw_only=True):
-    """Which middleware is best for what was asked."""
+    """The answer to the question which middleware is best."""
 
     schema: int = SCHEMA
     question: Question
@@ -118,7 +118,7 @@ class WhichOutput(Output, frozen=True, kw_only=True):
     sure: bool
     """True if there is a verdict and no figure in it is doubtful."""
     answer: tuple[AnswerOutput, ...]
-    """The fastest first."""
+    """The best candidate, or the candidates that tie or may be the best, the fastest first."""
     candidates: tuple[CandidateOutput, ...]
     """All candidates, by rising figure."""
     not_tried: tuple[NotTried, ...]
@@ -129,7 +129,7 @@ class WhichOutput(Output, frozen=True, kw_only=True):
     machine: tuple[str, ...]
     """Advice on disturbances by the machine."""
     next: str | None
-    """The command that continues an undecided race; null: it is decided."""
+    """The command that continues an undecided race; null: the race is decided."""
 
 
 def render_json(verdict: RaceVerdict, next_command: str | None, left_out: Sequence[NotTried] = ()) -> str:

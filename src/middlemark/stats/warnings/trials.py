@@ -123,7 +123,7 @@ _FEWEST = 100
 
 
 def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples: int) -> RunWarning | None:
-    """Return the warning about a closed loop whose round trips take much less than its whole time.
+    """Return the warning about a closed loop whose round trips take much less than the measured time.
 
     ``spent_ns`` is the time of all round trips of the trial, with obtaining, filling and checking their messages. None
     unless every message is a sample: lost or damaged messages also take time, and other warnings report them.

@@ -26,7 +26,7 @@ def _sees(found: tuple[Budget, str], needs: Needs) -> Seen | None:
     budget = found[0]
     if not needs.real_time or budget.runtime_us < 0 or budget.runtime_us >= LEAST * budget.period_us:
         return None
-    text = f"real-time threads of this control group may run {budget.runtime_us} µs in every {budget.period_us}"
+    text = f"real-time threads of this control group may run {budget.runtime_us} of every {budget.period_us} µs"
     refused = "" if budget.runtime_us else ": priorities are refused"
     return Seen("limits", f"{text}{refused}", needs.real_time)
 

@@ -57,10 +57,10 @@ def _read(root: Root) -> dict[str, str] | None:
 def _matters(name: str, needs: Needs) -> Severity | None:
     if name in ROS_SETUP:
         return None
-    known = next((each for beginning, each in BEGINNINGS.items() if name.startswith(beginning)), None)
-    if known is None or (needs.adapters and known.adapters and not set(known.adapters) & set(needs.adapters)):
+    variable = next((each for beginning, each in BEGINNINGS.items() if name.startswith(beginning)), None)
+    if variable is None or (needs.adapters and variable.adapters and not set(variable.adapters) & set(needs.adapters)):
         return None
-    return known.severity
+    return variable.severity
 
 
 def _sees(variables: dict[str, str], needs: Needs) -> Seen | None:

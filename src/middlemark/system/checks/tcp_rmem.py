@@ -9,7 +9,7 @@ USUAL = 4 * MIB
 
 
 def least_maximum(needs: Needs) -> int:
-    """Return the size in bytes to which the buffers of these needs must be able to grow."""
+    """Return the size in bytes to which a connection's buffers must be able to grow for these needs."""
     return min(2 * largest(needs.over("tcp")), USUAL)
 
 

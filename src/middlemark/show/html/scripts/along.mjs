@@ -240,7 +240,7 @@ export function lines(rows, chosen, { along, width, context, height }) {
   const notes = isCrowded ? [`${series.length} lines: point at one to read its name, or filter above.`] : [];
   if (shared) notes.push(`All of them: ${shared}.`);
   if (panels.size > 1) notes.push("Each panel has an axis of its own.");
-  if (empty.length) notes.push(`Not drawn, since no configuration of this selection has it: ${empty.join(", ")}.`);
+  if (empty.length) notes.push(`Not drawn, because no selected configuration has these figures: ${empty.join(", ")}.`);
   if (!look.isBanded && points.some((each) => each.low > 0))
     notes.push("Intervals are drawn for up to 12 lines; the table has all.");
   return { svg: stacked(drawings, width), legend: isCrowded ? context.styles.adapters() : beside ? [] : series, notes };

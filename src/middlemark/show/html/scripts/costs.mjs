@@ -147,7 +147,7 @@ export const memory = along({
   title: "Memory",
   says:
     "Resident memory at the end of the measurement, of all workers together (pages that they share count in " +
-    "each), of one subscriber's process, and of the companions, which are in neither of these.",
+    "each), of one subscriber's process, and of the companions, which the first two do not include.",
   metrics: [
     field("rss_bytes", "all workers", "bytes"),
     field("bytes_per_subscriber", "one subscriber", "bytes"),

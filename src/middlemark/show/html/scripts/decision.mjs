@@ -143,7 +143,7 @@ export const decision = {
   rows(context) {
     const wish = wishOf(context);
     const wrong = FIELDS.find(({ key }) => wish[key] === null);
-    if (wrong) return { rows: [], columns: [], absent: `${wrong.label} cannot be read: it wants ${wrong.wrong}.` };
+    if (wrong) return { rows: [], columns: [], absent: `${wrong.label} cannot be read: write ${wrong.wrong}.` };
     const isAsked = (each) =>
       wish.processes === undefined || each.f.processes === undefined || each.f.processes === wish.processes;
     const cells = context.cells.filter(
@@ -151,14 +151,14 @@ export const decision = {
         each.kind === context.option("kind") && (context.option("raw-transports") || !each.is_raw_transport) && isAsked(each),
     );
     const decided = decide(cells, wish);
-    const told = shownFactors(
+    const factors = shownFactors(
       decided.map((row) => row.first),
       context.data.factors,
       wish,
     );
     const rows = decided.map((row) => ({
       ...row,
-      label: configurationName(row, told),
+      label: configurationName(row, factors),
       verdict: STATUS[row.status],
       latency_ns: row.value ?? row.meanwhile,
       quantile: row.quantile,
@@ -189,17 +189,17 @@ export const decision = {
     ];
     const notes = [
       `${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ` +
-        `${count("unmeasured")} were never measured near there (in the table, with the reason).`,
+        `${count("unmeasured")} were never measured near this load (the table has the reasons).`,
     ];
     const lower = [
       ...new Set(rows.filter((row) => row.value !== null && row.quantile !== wish.quantile).map((row) => row.quantile)),
     ];
     if (lower.length)
       notes.push(
-        `${wish.quantile} has too few samples in some: they are held at ${lower.join(" or ")}, the highest that is known.`,
+        `Some have too few samples for ${wish.quantile}: they are judged by ${lower.join(" or ")}, their highest percentile.`,
       );
     const unmeasured = rows.filter((row) => row.status === "unmeasured");
-    if (unmeasured.length) notes.push(`To measure what was not: ${command(wish, unmeasured)}`);
+    if (unmeasured.length) notes.push(`To measure these: ${command(wish, unmeasured)}`);
     return {
       rows,
       columns,

@@ -29,7 +29,7 @@ export const ecdf = {
   title: "Every trial of the experiment above",
   says:
     "For each time, the share of the messages that took no longer. A thin line is a trial, the thick line the trial with " +
-    "the median figure; ● its p50, ▲ its p99. A steep line means steady latency, two steps a bimodal one.",
+    "the median figure; ● its p50, ▲ its p99. A steep line means steady latency, two steps mean bimodal latency.",
   isChosen: true,
   has: (data) => data.cells.some(has),
   lacks: () => "no samples are kept",

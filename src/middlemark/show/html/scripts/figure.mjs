@@ -70,7 +70,7 @@ export class Figure {
     Object.assign(this, { rows, columns });
     const drawing = rows.length ? this.spec.draw(rows, context, width) : null;
     this.plot.replaceChildren(
-      drawing?.svg ?? element("p", { class: "absent" }, absent ?? "Nothing of what is selected has this figure."),
+      drawing?.svg ?? element("p", { class: "absent" }, absent ?? "No selected configuration has this figure."),
     );
     drawing?.svg.setAttribute("role", "img");
     drawing?.svg.setAttribute("aria-label", `${this.spec.title}. ${rows.length} rows: the table below has them.`);

@@ -15,7 +15,7 @@ export function filters(place, factors, selection, changed, best) {
     },
     "Show all",
   );
-  const told = element("output", { class: "told", "aria-live": "polite" });
+  const count = element("output", { class: "shown-count", "aria-live": "polite" });
   const choices = [
     ["", "best of each"],
     ["all", "all"],
@@ -36,14 +36,14 @@ export function filters(place, factors, selection, changed, best) {
     ...(best ? [element("label", {}, "Transports ", transports)] : []),
     ...panels.map((each) => each.node),
     reset,
-    told,
+    count,
   );
   return {
     show(number, all) {
       panels.forEach((each) => each.show());
       if (best) transports.value = best.isBest() ? "" : "all";
       reset.disabled = number === all;
-      told.textContent =
+      count.textContent =
         number === all
           ? all === 1
             ? "one configuration"

@@ -81,24 +81,24 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
       ["p_family", "p of all", plain],
       ["pairs", "pairs"],
       ["verdict", "the second is"],
-      ["needed", "trials that would tell"],
-      ["marked", "mind"],
+      ["needed", "trials that would decide"],
+      ["marked", "warning"],
     );
     const notes = rows.some((each) => each.low === null || each.low === undefined)
-      ? ["Without a line: fewer than six pairs have no interval, and no verdict can come of them."]
+      ? ["Comparisons without a line have fewer than six pairs, and so neither an interval nor a verdict."]
       : [];
     if (rows.length > most)
       notes.push(
-        `${most} of ${rows.length} are drawn, those with a verdict first and of them the largest differences; the table has all.`,
+        `${most} of ${rows.length} are drawn: verdicts first, the largest differences before smaller ones; the table has all.`,
       );
     const leftOut = context.data.comparisons_left_out?.[option("factor")];
     if (leftOut)
-      notes.push(`${leftOut.toLocaleString("en")} more were judged with these; there was no room for them in this file.`);
+      notes.push(`${leftOut.toLocaleString("en")} more were judged with these, but this file has no room for them.`);
     return {
       rows,
       columns,
       notes,
-      absent: "Nothing of what is selected was measured in enough trials, or differs in one factor alone.",
+      absent: "No two selected configurations differ in only one factor and have enough trials.",
     };
   },
   draw(rows, context, width) {

@@ -6,13 +6,13 @@ export function lineName(cell, factors, along) {
   const parts = [];
   for (const { name, levels, shown, label } of factors) {
     if (name === along || cell.f[name] === undefined) continue;
-    parts.push(told({ name, levels, shown, label }, cell));
+    parts.push(levelText({ name, levels, shown, label }, cell));
   }
   return `${parts.slice(0, 2).join(" ")}${parts.length > 2 ? ` · ${parts.slice(2).join(" · ")}` : ""}`;
 }
 
 // A level in words; a number gets the name of its factor.
-function told(factor, cell) {
+function levelText(factor, cell) {
   const written = levelName(factor, cell.f[factor.name]);
   const isBare = factor.name === "adapter" || factor.name === "transport" || Number.isNaN(Number(written));
   return isBare ? written : `${factor.label} ${written}`;
@@ -26,7 +26,7 @@ export function levelName(factor, level) {
 export const KINDS = { round_trip: "round trip", one_way: "one way" };
 
 // The levels that distinguish a cell's experiment, as on the first screen.
-export const experimentOf = (cell, data) => data.experiment.map((factor) => told(factor, cell)).join(", ");
+export const experimentOf = (cell, data) => data.experiment.map((factor) => levelText(factor, cell)).join(", ");
 
 // The label of a line. If only the best transport of each middleware is shown, the raw transports are one line, the baseline.
 export const nameOf = (cell, context, along) =>

@@ -41,7 +41,7 @@ export const breakdown = {
     notes.push(
       ...cells
         .filter(({ cell }) => cell.coding_absent)
-        .map(({ cell, name }) => `${name}: the time for encoding is not known, ${cell.coding_absent}.`),
+        .map(({ cell, name }) => `${name}: the time for encoding is unknown. ${cell.coding_absent}.`),
     );
     return { rows, columns, notes, absent: "No row of this experiment was measured in parts." };
   },
