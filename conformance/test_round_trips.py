@@ -15,7 +15,7 @@ from middlemark.trial.patterns import results_of
 TOLERANCE_NS = 1_000
 """Tolerance of time stamps, because the stamp before a polling take is read early."""
 MOST_LATE_NS = NOT_MEASURED - 1
-"""The largest lateness that a record can contain. A later message has this value."""
+"""The largest lateness in ns that a record can contain. A message that is later also has this value."""
 ROUNDING_NS = 3
 """Tolerance of computed instants, because each recorded difference is rounded to ns."""
 

@@ -35,7 +35,7 @@ def typed(who: Candidate, of: str, **factors: object) -> Cell:
 def timed_completely(coding: Coding | None, *, ways: int) -> bool:
     """Return true if serialising and deserialising were timed in every direction, or not at all.
 
-    They are not timed if the middleware does both.
+    They are not timed if the middleware itself serialises and deserialises.
     """
     if coding is None:
         return True

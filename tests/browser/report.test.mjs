@@ -99,7 +99,8 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       }));
   }
 
-  // By kind of first screen: the question, the headline, the mark with its sentence, and the standings of its bars.
+  // For each kind of first screen: the question, the headline, the mark with its sentence, and the standings of its
+  // bars.
   const screens = {
     race: [
       "Which middleware for 1 KiB messages at 1 kHz between two processes?",
@@ -291,7 +292,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       for (const place of ["cost", "decide", "comparisons", "time"]) {
         await page.evaluate(() => window.scrollTo(0, 0));
         await page.locator(`nav a[href="#${place}"]`).click();
-        await page.waitForTimeout(400); // until what is drawn later could have pushed it away
+        await page.waitForTimeout(400); // enough for figures that are drawn later to move the section
         await landed(page, `#${place}`, 0, bar + 60);
       }
       await on("small", { hash: "#at=percentile-curve" }, async ({ page: other }) => {
@@ -333,15 +334,16 @@ describe("the report in a browser", { concurrency: 2 }, () => {
   it("changes every figure with a filter, and back without it", () =>
     on("small", {}, async ({ page }) => {
       await page.getByLabel("Transports").selectOption("all");
-      const fixed = ["breakdown", "distribution-of-trials", "cost-of-each"]; // of the experiment that the first screen shows
-      const filtered = (await ids(page)).filter((id) => !fixed.includes(id) && id !== "over-time"); // it shows a single cell
+      const fixed = ["breakdown", "distribution-of-trials", "cost-of-each"]; // show the first screen's experiment only
+      // over-time shows a single cell.
+      const filtered = (await ids(page)).filter((id) => !fixed.includes(id) && id !== "over-time");
       await drawAll(page);
       const [whole, before] = [await pictures(page), await marks(page)];
       await filter(page, "adapter", "fastdds");
       await reads(page.locator("#filters output"), /^18 of 24 configurations$/); // with the raw transports
       await drawAll(page);
       const part = await pictures(page);
-      for (const id of filtered) assert.ok(part[id] !== whole[id], id); // a message with both pictures would be unreadable
+      for (const id of filtered) assert.ok(part[id] !== whole[id], id); // notEqual would print both pictures
       for (const id of fixed) assert.equal(part[id], whole[id]);
       assert.ok((await marks(page))["latency-by-size"] < before["latency-by-size"]);
       await page.getByRole("button", { name: "Show all" }).click();
@@ -370,7 +372,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
 
   it("shows everything where a link says nothing that it knows", () =>
     on("small", { hash: "#at=nowhere&f.size=99-x&f.colour=1&o.=&f.adapter=" }, async ({ page, complaints }) => {
-      await reads(page.locator("#filters output"), /^16 of 24 configurations$/); // the best transport of each
+      await reads(page.locator("#filters output"), /^16 of 24 configurations$/); // each adapter's best transport
       assert.deepEqual(complaints, []);
     }));
 
@@ -392,7 +394,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       await page.getByLabel("Message size").fill("1 KiB");
       await page.getByLabel("Messages a second").fill("100");
       await reads(told, /3 were never measured .*: middlemark which --size 1024 --rate 100 --deadline 70000ns/);
-      await reads(page.locator("#decision table"), /one at a time/); // hollow meanwhile
+      await reads(page.locator("#decision table"), /one at a time/); // wait for the answer at 100 messages per second
       await page.getByLabel("Message size").fill("huge");
       await reads(page.locator("#decide-size-problem"), /a size like/);
       assert.equal(await page.getByLabel("Message size").getAttribute("aria-invalid"), "true");
@@ -496,14 +498,14 @@ describe("the report in a browser", { concurrency: 2 }, () => {
     on("large", {}, async ({ page, complaints }) => {
       await drawAll(page);
       await filter(page, "adapter", "zenoh");
-      await reads(page.locator("#filters output"), /^200 of 1000 configurations$/); // the raw transport's hundred among them
+      await reads(page.locator("#filters output"), /^200 of 1000 configurations$/); // including the raw transport's 100
       assert.deepEqual(complaints, []);
     }));
 
   it("tells two runs apart, and filters by them", () =>
     on("two", {}, async ({ page }) => {
       assert.equal(await page.locator("#answer .machine b").count(), 2);
-      await drawAll(page); // else what is drawn meanwhile may move the filter while it is clicked
+      await drawAll(page); // otherwise a figure that is drawn now may move the filter before the click
       await filter(page, "run", "tuesday");
       await reads(page.locator("#filters output"), /^16 of 48 configurations$/);
       await page.locator("#latency-by-size summary").click();

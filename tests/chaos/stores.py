@@ -15,7 +15,7 @@ from mutations import lines_of, of_bytes, of_json, of_kind, of_npy
 from middlemark.store import read_run
 
 APART = 40
-"""One mutation in this number is also read by commands in their own processes."""
+"""One of this many mutations is also read by commands in their own processes."""
 TOKEN = "token"
 
 
