@@ -87,7 +87,7 @@ def took(what: Callable[[], object]) -> Took:
 
 def unread(file: SamplesFile) -> Kept:
     """Fail, because trials of a ping have no other files than samples."""
-    raise SystemExit(f"bench: {file.path} is not to be read")
+    raise SystemExit(f"bench: {file.path} must not be read")
 
 
 def many_samples(folder: Path, samples: int) -> None:

@@ -17,7 +17,7 @@ set_up_pypi() {
       --requirement build/pypi/wanted.txt --target "$folder"; then
       echo "$package $hash" >"$folder/of"
     else
-      say "could not fetch it, so its adapter will not be built; the whole log is $log"
+      say "could not fetch ${package/==/ }, so its adapter will not be built; the whole log is $log"
       printf '  %s\n' "packaging/setup/setup.sh again pypi" "tries again"
     fi
   done < <(pypi_list)

@@ -230,7 +230,7 @@ def test_a_host_that_disappears_fails_only_its_current_trial(hosts: TwoHosts) ->
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
-@pytest.mark.full  # to the other host it is silent, as with a cut line
+@pytest.mark.full  # a frozen host sends nothing, as with a cut line
 def test_a_frozen_host_fails_only_its_current_trial(hosts: TwoHosts) -> None:
     run = hosts.start(*THREE)
     dask = dask_of_robot(hosts)

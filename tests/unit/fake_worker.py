@@ -4,10 +4,10 @@ Its figures are calculated from the load, so a second of measuring takes no time
 module of Middlemark. Keys of ``native``, all strings:
 
 log           a file to append a line to for every command: ``<ns> <role> <command as JSON>``
-clock         <role>=<source>:<ticks a second>
+clock         <role>=<source>:<ticks per second>
 rss           resident bytes
 tick_s        seconds between two ticks; 0.1
-capacity      the largest number of messages a second that arrive at a subscriber
+capacity      the largest number of messages per second that arrive at a subscriber
 p99_per_hz    one-way p99 in ns for each Hz of the rate
 at, does      a role, and its fault: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
               ``linger`` (go on for a while) when it is stopped, ``fail`` with an error of its own

@@ -60,8 +60,8 @@ ROBOT = Workload(
 )
 
 Figures = Mapping[Cell, Sequence[float | Failure]]
-"""For each trial its failure, or one figure: p50 in ns, messages a second if the rate counts, or for a workload the
-share of its deadline that its worst edge takes."""
+"""For each trial: its failure or one figure. The figure is the p50 in ns, the messages per second if the row is judged
+by its rate, or for a workload the share of the deadline that the worst edge takes."""
 
 
 def cell(adapter: str = "lyra", transport: str = "udp", **levels: Any) -> Cell:

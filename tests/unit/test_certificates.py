@@ -191,7 +191,7 @@ def test_a_certificate_of_another_authority_is_refused(folder: Path) -> None:
     assert found_problems(folder) == ["sender.pem: ca.pem did not issue it, so the other processes would refuse it"]
 
 
-def test_a_certificate_that_is_no_authoritys_is_refused(folder: Path) -> None:
+def test_a_certificate_that_may_not_sign_others_is_refused_as_authority(folder: Path) -> None:
     (folder / "ca.pem").write_bytes((folder / "broker.pem").read_bytes())
     assert found_problems(folder, "x509")[0] == "ca.pem: is not the certificate of an authority (CA:TRUE is missing)"
 

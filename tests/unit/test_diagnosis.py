@@ -174,7 +174,7 @@ def test_a_remedy_of_the_middlewares_changes_its_native_setting() -> None:
     assert dict(after.native) == {"buffer": "4194304", "other": "1"}
 
 
-def test_a_value_that_is_only_held_open_has_no_value_before() -> None:
+def test_a_setting_that_exists_only_while_a_file_is_open_has_no_earlier_value() -> None:
     held = lift(name="/dev/cpu_dma_latency", before="", after="0", change=Setting("/dev/cpu_dma_latency", "0"))
     before, after = held.sides(TRIPS)
     assert (before.system, after.system) == (None, "/dev/cpu_dma_latency=0")

@@ -70,7 +70,7 @@ def test_seconds_with_few_samples_raise_no_warning_about_ddsperfs_percentiles():
 def test_percentiles_of_too_few_round_trips_a_second_are_absent():
     times = one(read(fixture("ddsperf/two-pongs.log"))).times.round_trip_ns
     assert times.p50 is not None
-    assert times.p99 is None, "100 round trips a second have no 99 %: it is their maximum"
+    assert times.p99 is None, "of 100 round trips in a second, the 99 % quantile is the maximum"
 
 
 def test_a_ping_with_two_pongs_is_one_trial_with_figures_of_each_reply():

@@ -272,7 +272,7 @@ def check_workloads(document: Document) -> None:
 
 
 def check_imported(document: Document) -> None:
-    """Values that a log lacks are absent in every output, never zero, and its other values are equal in all."""
+    """Check that a log's values are equal in every output, and that values that it lacks are absent, never zero."""
     page = json.loads(msgspec.json.encode(data_of(document)))["cells"]
     cells = json.loads(render("json", document))["cells"]
     lines = [*csv.DictReader(io.StringIO(render("csv", document)))]

@@ -1,4 +1,4 @@
-"""Warnings from comparing cells: sizes that cost nothing, and more bytes a second than memcpy could move."""
+"""Warnings from comparing cells: sizes that cost nothing, and more bytes per second than memcpy could move."""
 
 import msgspec
 import numpy as np

@@ -104,7 +104,7 @@ WORLDS: Mapping[ClaimVerdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
 @pytest.mark.parametrize("at", range(5))
 def test_planted_worlds_get_the_right_verdict_95_times_in_100(right: ClaimVerdict, at: int) -> None:
     claim, medians = WORLDS[right][at]
-    # A true ratio on the edge of a band is decided, falsely, in up to 5 % of the runs. Two claims share these.
+    # A true ratio on the edge of a band may be decided, falsely, in 5 % of the runs. Two claims share the 5 %.
     asked = expecting(claim, claim, rounds=30)
     found = [verdicts(asked, medians, seed)[0] for seed in range(100)]
     assert sum(each is right for each in found) >= 95
@@ -197,7 +197,7 @@ def test_a_claim_of_no_influence_tolerates_a_small_loss() -> None:
 
 
 def test_messages_that_never_arrived_are_later_than_any_bound() -> None:
-    """More messages are missing than the quantile leaves out, so it is above every bound, whatever the others took."""
+    """More messages are missing than may be above the quantile, so the quantile is above every bound."""
     asked = expecting(Bound(B, Band(None, 1e9)), metric="p99", rounds=8)
     draw = np.random.default_rng(1)
     [found] = judged(asked, measured(asked, [10, 10], draw, counts=TrialCounts(received=980, lost=20)))

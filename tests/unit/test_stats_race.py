@@ -59,7 +59,7 @@ def raced(values: Values, *, cut_off: bool = False) -> Raced:
 
 
 def behind(draw: np.random.Generator, lead: float) -> Values:
-    """Return how much slower each candidate is: the first is the best, four follow, the others are anywhere behind."""
+    """Return log(1 + slowdown): 0, then ``lead`` for four candidates, and up to 1.2 more for the others."""
     rest = np.concatenate([np.zeros(4), draw.uniform(0, 1.2, CANDIDATES - 5)])
     return np.log1p(np.concatenate([[0.0], lead + rest]))
 

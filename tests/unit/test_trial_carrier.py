@@ -36,7 +36,7 @@ def evidence(
 
 CASES = {
     # name: size, evidence, processes, expected
-    "a raw transport: a datagram a message": (16, evidence(datagrams=1000, content=16_000), 2, "udp"),
+    "a raw transport: a datagram per message": (16, evidence(datagrams=1000, content=16_000), 2, "udp"),
     "a middleware: its headers too": (16, evidence(datagrams=1000, content=(16 + RTPS) * 1000), 2, "udp"),
     "batched: a hundred messages a datagram": (16, evidence(datagrams=10, content=50_000), 2, "udp"),
     "to three subscribers by unicast": (1024, evidence(datagrams=3000, content=3_300_000), 2, "udp"),
