@@ -69,9 +69,9 @@ class Kind:
         listed = run("list", "runs", str(self.root))
         yield from listed.losses({0})
         if str(self.neighbour) not in listed.out:
-            yield f"list runs: the neighbour is not listed: {listed.out} {listed.err}"
+            yield f"list runs: the undamaged run is not listed: {listed.out} {listed.err}"
         if "victim" not in listed.out + listed.err and (victim / "run.json").exists():
-            yield f"list runs: no word of the damaged run: {listed.out} {listed.err}"
+            yield f"list runs: the damaged run is not mentioned: {listed.out} {listed.err}"
         page = str(Path(self._place.name) / "page.html")
         yield from run("report", str(victim), "--markdown", "-").losses({0, 3})
         yield from run("show", str(victim), *(("--rows",) if self.tried % 2 else ())).losses({0, 3})
@@ -211,7 +211,7 @@ def _kept(victim: Path, damaged: list[Damaged]) -> Iterator[str]:
             return
     planned = {trial["order"] for trial in json.loads((victim / "run.json").read_bytes())["plan"]["trials"]}
     if lost := (untouched & planned) - orders:
-        yield f"reading: trials {sorted(lost)} are not read, which nobody damaged"
+        yield f"reading: trials {sorted(lost)} are undamaged but not read"
 
 
 async def _asked(app: Any, address: str) -> tuple[int, str]:

@@ -267,7 +267,7 @@ def of_several(draw: random.Random, start: Start) -> Planted:
             time.sleep(apart_s)
         return Hit(frozenset({0, 3, -signal.SIGKILL}), most_failed=0, whole=True, others=(*others,))
 
-    return f"{count} go on with it {apart_s:g} s apart, after SIGKILL", strike
+    return f"{count} commands resume the run {apart_s:g} s apart, after SIGKILL", strike
 
 
 def of_neighbours(draw: random.Random, start: Start) -> Planted:
@@ -282,7 +282,7 @@ def of_neighbours(draw: random.Random, start: Start) -> Planted:
         other.out = Path(words[words.index("--out") + 1])
         return Hit(MEASURED, others=(other,))
 
-    return f"another of the same seed and domain {after_s * 1000:.0f} ms later", strike
+    return f"another run with the same seed and domain {after_s * 1000:.0f} ms later", strike
 
 
 FAULTS: dict[Callable[[random.Random, Start], Planted], int] = {

@@ -13,7 +13,7 @@ at, does      a role, and its fault: ``die`` or ``fall silent`` at its start, ``
               ``linger`` (go on for a while) when it is stopped, ``fail`` with an error of its own
 sends         send messages over UDP: ``protected``, or ``plain`` whatever the security
 admits        the identities that get ready, in addition to the two of a trial
-record        a file to append a line to for every event: ``[<role>, <event>, <event as said>]``
+record        a file to append a line to for every event: ``[<role>, <event>, <event as sent>]``
 rates         the faults occur only at rates within these limits (Hz): ``<lowest> <highest>``
 at, leaves    a role, and a command that it starts in its own session; the pid is written to ``left`` in this folder
 at, says      a role, and its wrong fields: ``{"<event>": {"<field, dotted>": <value, or "absent">}}``

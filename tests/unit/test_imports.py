@@ -101,7 +101,7 @@ def test_timed_out_pings_of_ddsperf_are_lost_replies():
     lossy, whole = one(read(log)), one(read(fixture("ddsperf/ping.log")))
     assert lossy.counts is not None
     assert (lossy.counts.lost, lossy.counted) == (3, ("received", "lost"))
-    assert whole.counted == ("received",), "lines that were not printed are not counts of zero"
+    assert whole.counted == ("received",), "a count without a line is not zero"
 
 
 @pytest.mark.parametrize(
@@ -452,9 +452,9 @@ def test_figures_of_a_document_become_rows_without_samples():
     assert (measured.cell.pin, measured.cell.priority) == ((0,), "fifo:80")
     assert not {"size", "pin", "priority", "transport"} & set(measured.cell.unknown)
     assert {"receive", "reliability"} <= set(measured.cell.unknown)
-    assert measured.times.round_trip_ns.p50 == 24_000, "halves are doubled"
+    assert measured.times.round_trip_ns.p50 == 24_000, "half round trips are doubled"
     assert measured.times.write_ns.p50 == 3_000, "a write time is not doubled"
-    assert measured.times.round_trip_ns.p99_99 is None, "one sample lies beyond the 99.99 % of 10,000"
+    assert measured.times.round_trip_ns.p99_99 is None, "only one of 10,000 samples is above the 99.99 % quantile"
     assert {"imported", "half-round-trip", "few-samples"} == codes(measured)
     assert hung.failed.text == "the run gave no result"
 

@@ -87,7 +87,9 @@ def test_a_bandwidth_above_memcpy_raises_a_warning_for_every_declaration() -> No
     warning = above_memcpy(flood, 30e9, 10e9)
     assert warning is not None
     assert warning.text.startswith("30 GB/s is more than the 10 GB/s of memcpy on this machine at 1 MiB")
-    assert above_memcpy(msgspec.structs.replace(flood, publishers=4), 30e9, 10e9) is None, "four copy at a time"
+    assert above_memcpy(msgspec.structs.replace(flood, publishers=4), 30e9, 10e9) is None, (
+        "four publishers copy at the same time"
+    )
     untouched = above_memcpy(msgspec.structs.replace(flood, payload="untouched", loan=True), 30e9, 10e9)
     assert untouched is not None
     assert "never its bytes per second" in untouched.advice
