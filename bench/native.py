@@ -75,7 +75,10 @@ ICEORYX2 = "--adapter iceoryx2 --processes 1 --receive poll --loan --payload unt
 RESTS = (
     "the tool counts the rest from a burst's start, so a long burst has none; counted from the end, the ratio is near 1"
 )
-UNTOUCHED = "the tool does not write or read messages, and its echo loans before receiving; without these differences the ratio is 0.92 to 1.04"
+UNTOUCHED = (
+    "the tool does not write or read messages, and its echo loans before receiving; without these differences the"
+    " ratio is 0.92 to 1.04"
+)
 THROUGHPUT = (
     "--pattern stream --burst 1000 --depth 1000 --recovery 5ms "
     "--native heartbeat_period_ms=100 --native nack_response_delay_ms=0"
@@ -107,11 +110,11 @@ PAIRS = (
          f"{ZEROMQ} --receive block --pattern request-reply --native rpc=req-rep", mean=True),
     Pair("local_thr", "ipc", (64, 1024), zeromq_throughput,
          f"{ZEROMQ} --receive block --pattern stream --native sndhwm=1000 --native rcvhwm=1000 --warmup 2s",
-         why="Middlemark uses PUB, SUB and stamps, which take longer than PUSH and PULL; with these the ratio is near 1"),
+         why="Middlemark uses PUB, SUB and stamps, slower than PUSH and PULL; with these the ratio is near 1"),
     Pair("z_ping", "tcp", (64, 1024), zenoh_latency, f"{ZENOH} --receive block",
-         why="the tool has LTO, and its pong echoes from a callback; without LTO and with a channel the ratio is near 1"),
+         why="the tool has LTO, and its pong echoes from a callback; without LTO, and with a channel, the ratio is 1"),
     Pair("z_pub_thr", "tcp", (64, 1024), zenoh_throughput, f"{ZENOH} --receive listen --pattern stream",
-         why="the tool has LTO, one memory for all messages, no stamps, default timer slack; without these the ratio is near 1"),
+         why="the tool has LTO, one memory for all messages, no stamps, default timer slack; else the ratio is 1"),
     Pair("benchmark-publish-subscribe", "ipc", (64, 1024), iceoryx2("ipc"), ICEORYX2, mean=True, samples=500_000,
          why=UNTOUCHED),
     Pair("benchmark-publish-subscribe", "ipc_threadsafe", (64, 1024), iceoryx2("ipc_threadsafe"),
