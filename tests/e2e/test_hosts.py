@@ -307,7 +307,7 @@ def test_an_emulated_link_between_hosts_is_refused_before_any_host_is_reached(be
 
 
 @pytest.mark.brief
-def test_hosts_prints_what_is_ready(hosts: TwoHosts) -> None:
+def test_the_verb_hosts_prints_the_state_of_each_host(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts").ended(120)
     assert ended.code == 0, ended.err + ended.out
     for name in NAMES:

@@ -151,7 +151,7 @@ def test_a_process_with_its_own_lines_in_the_log_counts_once():
     assert one(read(both)).costs[1].seconds == 1.0
 
 
-def test_pings_among_data_have_no_cost_because_it_belongs_to_the_data():
+def test_pings_among_data_have_no_cost_because_the_printed_cost_is_that_of_the_data():
     pings, stream = read(fixture("ddsperf/one-process.log")).measured
     assert pings.costs == ()
     assert len(stream.costs) == 1
@@ -296,7 +296,7 @@ def test_throughputtests_loss_is_everything_sent_that_did_not_arrive():
     assert "4,590" in why.text
 
 
-def test_throughputtest_without_a_loss_has_no_warning_about_it():
+def test_throughputtest_without_a_loss_has_no_warning_about_losses():
     assert not any("gaps-only" in codes(each) for each in read(fixture("throughputtest/both.log")).measured)
 
 

@@ -115,7 +115,7 @@ def test_a_companion_that_does_not_end_is_killed(stopped: bool) -> None:
     asyncio.run(run())
 
 
-def test_a_companions_children_are_stopped_with_it(tmp_path: Path) -> None:
+def test_a_companions_children_are_stopped_with_the_companion(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
 
     async def run() -> None:

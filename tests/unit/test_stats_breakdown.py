@@ -117,7 +117,7 @@ def test_a_few_stray_stamps_do_not_hide_the_others(strayed: int, is_shown: bool)
     assert ("transport" in ns_by_part(of_trips({0: kept}, stamped, [START]))) is is_shown
 
 
-def test_a_read_that_overlaps_the_write_is_a_part_of_its_own() -> None:
+def test_a_read_that_overlaps_the_write_is_a_separate_part() -> None:
     kept = trips(100, write_ns=3_800)
     found = ns_by_part(of_trips({0: kept}, answers(kept, take_ns=3_000), [START]))
     assert found["write"] == pytest.approx(1_000)

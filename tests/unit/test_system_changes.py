@@ -150,7 +150,7 @@ def test_a_setting_changed_by_another_program_is_kept_and_reported(place: Place)
     assert not place.journal.exists()
 
 
-def test_changes_in_a_namespace_end_with_it(tmp_path: Path) -> None:
+def test_changes_in_a_namespace_end_with_the_namespace(tmp_path: Path) -> None:
     try:
         holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:

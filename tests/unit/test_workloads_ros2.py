@@ -168,7 +168,7 @@ def test_an_empty_graph_is_refused(ros2: Any) -> None:
     assert not ros2.graph.up
 
 
-def test_without_ros_2_the_error_names_what_to_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ros_2_the_error_names_the_script_to_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rclpy", None)
     refused = asked().exception
     assert isinstance(refused, MeasureError)
