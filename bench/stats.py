@@ -1,4 +1,4 @@
-"""Cost of the statistics: 10^8 samples to warnings and intervals, a plan of 10,000 cells, a comparison of 1,000.
+"""Time of the statistics: warnings and intervals of 10^8 samples, a plan of 10,000 cells, a comparison of 1,000 cells.
 
 Usage: python bench/stats.py [FOLDER [SAMPLES]]
 

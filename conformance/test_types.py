@@ -16,8 +16,8 @@ IMAGES = [who for who, of in TYPED if of == "image"]
 FIRST = {(who.worker.description.name, of): who for who, of in reversed(TYPED)}
 """The first transport of each adapter with each type."""
 CONVERTED = [(who, of) for who, of in TYPED if of in ("image", "imu") or who is FIRST[who.worker.description.name, of]]
-"""Over each transport a type of variable size and one of fixed size, and the other types over the first transport only,
-because an adapter converts each of them with the same code for all its transports."""
+"""The tested transports and types: each transport with ``image`` (variable size) and ``imu`` (fixed size), and the
+first transport with all types, because an adapter converts a type with the same code for all its transports."""
 CASES = pytest.mark.parametrize(("who", "of"), CONVERTED, ids=[f"{who.name}-{of}" for who, of in CONVERTED])
 SENSORS = Workload(
     name="sensors",

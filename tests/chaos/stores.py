@@ -1,4 +1,4 @@
-"""Damages stored runs. Every verb that reads them must report it, end as documented, and show the other runs."""
+"""Damages stored runs. A verb that reads one must report the damage, end as documented, and show the other runs."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ class Kind:
         self._place.cleanup()
 
     def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
-        """Damage a copy of a run and read it in all ways; return what was done and what was lost."""
+        """Damage a copy of a run and read the copy in all ways; return what was done and what was lost."""
         self.tried += 1
         fixture = draw.choice(("patterns", "patterns", "search", "baselines"))
         victim = self.root / "victim"

@@ -1,4 +1,4 @@
-"""The faults: each function draws one, prepares the start for it, and returns a function that causes it."""
+"""The faults: each function draws a fault, prepares the start, and returns a function that causes the fault."""
 
 import os
 import random

@@ -32,7 +32,7 @@ def neighbour(folder: Path, name: str, does: str) -> Iterator[None]:
     try:
         yield
     finally:
-        process.terminate()  # timeout passes it on
+        process.terminate()  # the command `timeout` passes the signal on
         process.wait()
 
 

@@ -14,7 +14,7 @@ ADAPTERS = set(descriptions())
 
 
 def first_sizes(suite: Suite) -> str:
-    """Return one size of each sweep for --only. It is not the smallest, which may be below the header."""
+    """Return one size of each sweep, for --only. The smallest size is not used: it may be smaller than the header."""
     sizes = [sweep.levels("size").values for sweep in suite.sweeps]
     return ",".join(sorted({str(each[min(1, len(each) - 1)]) for each in sizes}))
 

@@ -60,7 +60,7 @@ def _described(name: str, is_raw_transport: bool) -> Description:
 
 
 def _measured(results: Results, **given: object) -> MeasuredRun:
-    """The results as a run of seven trials each, with figures around those of the results."""
+    """Return a run with seven trials of each result, whose figures vary around the figures of the result."""
     cells = tuple(each.cell for each in results)
     trials = [[_trial(at, result, number) for number in range(TRIALS)] for at, result in enumerate(results)]
     planned = tuple(

@@ -160,12 +160,12 @@ class Fake:
         return f"{key} {key.stat().st_mode & 0o777:o}"
 
     def own_settings(self) -> Json | None:
-        """Return one line of code of each process, if the native setting ``settings`` asks for it."""
+        """Return the text of the native setting ``settings``, with this worker's name for NAME, or None without it."""
         line = self.native.get("settings")
         return {"language": "cpp", "text": line.replace("NAME", self.name) + "\n"} if line else None
 
     def send_messages(self, role: Json) -> None:
-        """Send some messages, with a payload as in core/message.hpp, or with noise if it is protected."""
+        """Send some messages, with a payload as in core/message.hpp, or with random bytes if the cell is protected."""
         self.socket = socket.socket(type=socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         plain = self.settings.get("security", "none") == "none" or self.native["sends"] == "plain"

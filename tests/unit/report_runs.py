@@ -204,7 +204,7 @@ def _arrived(index: int, topic: int, number: int) -> Arrived:
 
 
 def _graph(graph: Workload, outcome: TrialOutcome, share: float) -> TrialSummary:
-    """Return ten seconds of a graph: the first edge takes this share of its deadline, the others half of it."""
+    """Return ten seconds of a graph: the first edge takes this share of its deadline, every other edge half of it."""
     numbers = [round(hz * 10) for hz in graph.rates_hz]
     shares = [share, *[share / 2] * (len(graph.edges) - 1)]
     by_subscriber, edges = {}, []
@@ -249,5 +249,5 @@ def _cost(who: str, share: float) -> WorkerCost:
 
 
 def spread(middle: float, trials: int = 10, by: float = 0.01) -> list[float | Failure]:
-    """Return figures around a middle, each slightly different from the others."""
+    """Return figures around a middle value. No two figures are equal."""
     return [middle * (1 + by * (at - (trials - 1) / 2) / trials) for at in range(trials)]

@@ -271,6 +271,6 @@ def test_a_mutated_file_is_read_or_refused(seed):
 
 
 def test_the_layout_matches_the_librarys():
-    """The sizes that the compiler makes. The examples in tests/e2e read files written by the library itself."""
+    """Compare the layout with the sizes of the C++ structs. tests/e2e reads files that the library has written."""
     assert (_HEAD.itemsize, _NAME.itemsize, _CHUNK.itemsize, _CHUNKS_AT) == (4096, 128, 32 * 1024, 5_808_128)
     assert probe_file.RECORD.itemsize == 32

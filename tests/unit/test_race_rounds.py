@@ -13,7 +13,7 @@ RAW_TRANSPORTS = ("uds", "tcp", "udp", "shm", "memcpy")
 
 
 def race_state(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> RaceState:
-    """Return the state of the race of these cells; a cell's attempts are those of rounds 1, 2, …"""
+    """Return the state of the race of these cells. The attempts of a cell belong to rounds 1, 2, …"""
     by_round = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
     race = Race(experiments=(tuple(attempts),), budget_s=1.0)
     return race_states(race, by_round, max(map(len, attempts.values())) if rounds is None else rounds)[0]

@@ -238,7 +238,7 @@ def test_parts_are_never_negative_and_sum_to_the_whole_for_any_stamps(
         stamped["arrived_ns"] = columns[7]
     found = of_trips({0: kept}, stamped, [START])
     if not found.parts:
-        return  # only some messages have a kernel's stamp, which are too few
+        return  # too few messages have a kernel's stamp
     assert all(each.ns >= 0 for each in found.parts)
     assert sum(each.share for each in found.parts) in (pytest.approx(1), 0)
     assert columns[0].min() - 1e-6 <= found.whole_ns <= columns[0].max() + 1e-6

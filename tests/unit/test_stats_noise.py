@@ -132,7 +132,7 @@ def test_without_switches_the_roles_own_waiting_is_used() -> None:
             switches=None, before=woken, delay_ns=ms * MS, voluntary=10_000, absent={"switches": "they sleep"}
         )
 
-    assert warning_of(waiting(120)) is None  # 10,000 wake-ups explain 40 ms of it
+    assert warning_of(waiting(120)) is None  # 10,000 wake-ups explain 40 ms of the waiting
     warning = warning_of(waiting(220))
     assert warning is not None
     assert "its roles waited 9 % of the time" in warning.text

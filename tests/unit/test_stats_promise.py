@@ -27,9 +27,9 @@ Trials = list[tuple[np.ndarray, np.ndarray]]
 
 
 def run(rng: np.random.Generator, shift: float, *, interleaved: bool = True) -> Trials:
-    """The samples of A and B, ten trials each; B takes this share longer.
+    """Return the samples of A and B, ten trials each. B takes longer by this share.
 
-    If not interleaved: first all of A, then all of B.
+    If the trials are not interleaved, all trials of A come before all trials of B.
     """
     drift = np.cumsum(rng.normal(0, 0.02, 2 * PAIRS))
     found = []

@@ -48,7 +48,7 @@ def topic(
     sent: tuple[float, list[int]] = (10.0, [100]),
     **qos: Any,
 ) -> None:
-    """Add a topic with messages for a minute at this rate, in these sizes one after the other."""
+    """Add a topic with messages at this rate for a minute. Their sizes repeat in the given order."""
     rate_hz, sizes = sent
     ros2.graph.kinds[name] = [kind]
     ros2.graph.publishers[name] = [end(ros2, each, kind, **qos) for each in publishers]
