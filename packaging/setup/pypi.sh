@@ -1,5 +1,5 @@
-# Unpacks PyPI packages whose libraries and programs adapters use in build/pypi/<package>. The version of Python does not
-# matter.
+# Unpacks into build/pypi/<package> the PyPI packages whose libraries and programs adapters use. Any version of Python
+# will do.
 
 # If a package cannot be fetched or does not exist for this platform, the set-up continues: only the adapter that needs it is
 # not built, and a message says why.

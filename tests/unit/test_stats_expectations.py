@@ -36,7 +36,7 @@ from middlemark.verdicts.expectations import JudgedExpectation, judge_expectatio
 
 UDP, SHM = cell(), cell(transport="shm")
 SCATTER = 0.03
-"""Standard deviation of the logarithm of a trial's figure. The shift that a round adds to all its trials has the same."""
+"""Standard deviation of the logarithm of a trial's figure, and of the shift that a round adds to all its trials."""
 
 
 def picked(text: str) -> Picked:

@@ -29,7 +29,7 @@ def side(label: str, values: Sequence[float], cell: Cell = A, native: tuple[tupl
 
 
 def sides(noise: float, trials: int = 10, seed: int = 1, **factors: float) -> list[Side]:
-    """Measure each label as 10 µs with normal noise, times its factor; a round shares the machine's drift."""
+    """Measure each label as 10 µs with normal noise, times its factor. A round's labels share the drift."""
     rng = np.random.default_rng(seed)
     drift = np.cumsum(rng.normal(0, 0.1, trials))
     part = {"A+10%": 1.1, "A+50%": 1.5, **factors}

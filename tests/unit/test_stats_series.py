@@ -1,4 +1,4 @@
-"""The series: the trial whose seconds represent a cell, and if its rate was steady."""
+"""The series: the trial whose seconds represent a cell, and whether the rate was steady."""
 
 import pytest
 from stats_cases import cell, outcome, plan

@@ -317,7 +317,7 @@ def test_without_root_the_refusal_names_root_and_sudo() -> None:
     )
     program = (
         "from middlemark.system import changes\n" + program
-    )  # imported as root, because nobody may not read this checkout
+    )  # imported as root, because the user nobody may be unable to read the checkout
     ran = subprocess.run(
         [sys.executable, "-c", program],
         env=SOURCE | {"PATH": "/nowhere"},
