@@ -85,11 +85,11 @@ def main(words: Sequence[str] | None = None) -> int:
 def _shares(chosen: Sequence[str], asked: argparse.Namespace) -> dict[str, int]:
     """Return the number of attempts for each kind. Slower kinds of mutations get fewer."""
     weights = {"stores": 4, "suites": 6, "logs": 9, "messages": 1}
-    of = {name: weights[name] for name in chosen if name != "faults"}
+    used = {name: weights[name] for name in chosen if name != "faults"}
     # If only one of the two numbers is given, the attempts of the other kind are switched off.
     only = asked.faults is not None or asked.mutations is not None
     faults, mutations = (asked.faults or 0, asked.mutations or 0) if only else (FAULTS, MUTATIONS)
-    return {name: faults if name == "faults" else mutations * of[name] // sum(of.values()) for name in chosen}
+    return {name: faults if name == "faults" else mutations * used[name] // sum(used.values()) for name in chosen}
 
 
 if __name__ == "__main__":

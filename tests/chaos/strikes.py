@@ -154,14 +154,14 @@ def of_limits(draw: random.Random, start: Start) -> Planted:
 def of_streams(draw: random.Random, start: Start) -> Planted:
     """Close the command's output, or make it block."""
     wheres = ("", "&-", "/dev/full", "> >(exit)")
-    of = {name: draw.choice(wheres) for name in ("0", "1", "2")}
+    targets = {name: draw.choice(wheres) for name in ("0", "1", "2")}
     arrows = {"0": "<", "1": ">", "2": "2>"}
-    of["0"] = "" if of["0"].startswith("> ") else of["0"]
-    redirections = [f"{arrows[name]}{where.removeprefix('>')}" for name, where in of.items() if where]
+    targets["0"] = "" if targets["0"].startswith("> ") else targets["0"]
+    redirections = [f"{arrows[name]}{where.removeprefix('>')}" for name, where in targets.items() if where]
     start.redirected = " ".join(redirections)
-    ends = frozenset({0, 1}) if of["1"] == "/dev/full" else frozenset({0})
+    ends = frozenset({0, 1}) if targets["1"] == "/dev/full" else frozenset({0})
     return f"streams: {start.redirected or 'as usual'}", lambda _: Hit(
-        ends, most_failed=0, whole=True, mute=bool(of["2"])
+        ends, most_failed=0, whole=True, mute=bool(targets["2"])
     )
 
 

@@ -87,7 +87,7 @@ def _measured(results: Results, **given: object) -> MeasuredRun:
     return MeasuredRun(
         folder=Path("runs/2026-03-01_12-00-00-first-look"),
         file=RunFile(**(facts | given)),  # type: ignore[arg-type]
-        outcomes=tuple(each.outcome for of in trials for each in of),
+        outcomes=tuple(each.outcome for cell_trials in trials for each in cell_trials),
         trials=trials,
         results=[msgspec.structs.replace(each, trials=TRIALS if each.failed is None else 0) for each in results],
         samples=lambda _: None,

@@ -120,7 +120,9 @@ def _measured(name: str, file: RunFile, trials: Sequence[Sequence[TrialSummary]]
     return MeasuredRun(
         folder=Path(f"runs/{name}"),
         file=file,
-        outcomes=tuple(sorted((each.outcome for of in trials for each in of), key=lambda each: each.order)),
+        outcomes=tuple(
+            sorted((each.outcome for cell_trials in trials for each in cell_trials), key=lambda each: each.order)
+        ),
         trials=trials,
         results=results_of(file.plan, trials, {each.name: each for each in file.adapters}),
         samples=lambda _: None,

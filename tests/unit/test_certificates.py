@@ -50,13 +50,13 @@ def signed_by_nobody(
     issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "own")])
     named = x509.NameOID.ORGANIZATION_NAME if common_name is None else x509.NameOID.COMMON_NAME
 
-    def given(subject: x509.Name, of: ec.EllipticCurvePrivateKey, *, authority: bool) -> bytes:
+    def given(subject: x509.Name, owner: ec.EllipticCurvePrivateKey, *, authority: bool) -> bytes:
         days = (-1, 1) if authority else (begins_days, ends_days)
         made = (
             x509.CertificateBuilder()
             .subject_name(subject)
             .issuer_name(issuer)
-            .public_key(of.public_key())
+            .public_key(owner.public_key())
             .serial_number(7)
             .not_valid_before(now + datetime.timedelta(days=days[0]))
             .not_valid_after(now + datetime.timedelta(days=days[1]))
