@@ -38,11 +38,11 @@ def trips(count: int, **fields: int | np.ndarray) -> Samples:
     return kept
 
 
-def answers(of: Samples, *, at: int = 4_000, source: int = 0, **fields: int | np.ndarray) -> Samples:
+def answers(requests: Samples, *, at: int = 4_000, source: int = 0, **fields: int | np.ndarray) -> Samples:
     """Return stamps of every message, which was received ``at`` ns after its publish began."""
-    kept = np.zeros(len(of), dtype=ANSWER)
-    kept["stamp"] = of["sequence"] + np.uint64(source << 48)
-    kept["received_ticks"] = TICKS + (of["begin_ns"] + at) * np.uint64(PER_NS)
+    kept = np.zeros(len(requests), dtype=ANSWER)
+    kept["stamp"] = requests["sequence"] + np.uint64(source << 48)
+    kept["received_ticks"] = TICKS + (requests["begin_ns"] + at) * np.uint64(PER_NS)
     kept["take_ns"] = 300
     kept["copy_ns"] = 200
     kept["write_ns"] = 800

@@ -274,9 +274,9 @@ def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int
     whole = msgspec.structs.replace(whole, deciding=Deciding(budget_s=1.0))
     trials = measured(whole, medians, np.random.default_rng(seed))
     for number in itertools.takewhile(lambda each: each <= rounds, look_trials(whole)):
-        found = judged(whole, [of[:number] for of in trials], ended=False)
+        found = judged(whole, [cell_trials[:number] for cell_trials in trials], ended=False)
         if found[0].verdict is not ClaimVerdict.UNDECIDED:
-            assert judged(whole, [of[:number] for of in trials])[0].verdict is found[0].verdict
+            assert judged(whole, [cell_trials[:number] for cell_trials in trials])[0].verdict is found[0].verdict
             return found[0].verdict
     return judged(whole, trials)[0].verdict
 
@@ -293,7 +293,7 @@ def test_no_verdict_is_made_between_two_looks() -> None:
     whole = msgspec.structs.replace(expecting(FASTER, SAME, rounds=40), deciding=Deciding(budget_s=1.0))
     trials = measured(whole, [1000, 500], np.random.default_rng(1))
     by_rounds = {
-        number: [each.verdict for each in judged(whole, [of[:number] for of in trials], ended=False)]
+        number: [each.verdict for each in judged(whole, [cell_trials[:number] for cell_trials in trials], ended=False)]
         for number in (8, 9, 13)
     }
     assert by_rounds[8] == [ClaimVerdict.UNDECIDED] * 2

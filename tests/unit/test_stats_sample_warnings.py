@@ -232,7 +232,7 @@ def test_a_cells_warnings_are_those_of_most_trials() -> None:
         for each in planned.trials
     ]
 
-    def of(drifting: set[int]) -> list[str]:
+    def codes_of(drifting: set[int]) -> list[str]:
         def kept(each: TrialOutcome) -> Samples:
             record = samples(_ordinary(seed=each.order))
             values = _ordinary(seed=each.order)
@@ -241,6 +241,6 @@ def test_a_cells_warnings_are_those_of_most_trials() -> None:
 
         return _codes(cell_results(planned, outcomes, kept, DESCRIPTIONS)[0])
 
-    assert of(set()) == []
-    assert of({1}) == []
-    assert of({0, 2}) == ["drift"]
+    assert codes_of(set()) == []
+    assert codes_of({1}) == []
+    assert codes_of({0, 2}) == ["drift"]
