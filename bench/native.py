@@ -72,9 +72,12 @@ CYCLONE = "--adapter cyclonedds --transport udp --payload untouched"
 ZEROMQ = "--adapter zeromq --transport ipc --payload untouched"
 ZENOH = "--adapter zenoh --transport tcp --payload untouched"
 ICEORYX2 = "--adapter iceoryx2 --processes 1 --receive poll --loan --payload untouched"
-RESTS = "the tool counts the rest from a burst's start, so a long burst has none; counted from the end, rates are alike"
+RESTS = (
+    "the tool counts the rest from a burst's start, so a long burst has none; counted from the end, the ratio is near 1"
+)
 UNTOUCHED = (
-    "the tool does not write or read messages, and its echo loans before receiving; changed to ours: 0.92 to 1.04"
+    "the tool does not write or read messages, and its echo loans before receiving; without these differences the"
+    " ratio is 0.92 to 1.04"
 )
 THROUGHPUT = (
     "--pattern stream --burst 1000 --depth 1000 --recovery 5ms "
@@ -87,7 +90,7 @@ PAIRS = (
          why="the tool's writers are transient-local, and it copies each message four times, Middlemark twice"),
     Pair("LatencyTest", "data-sharing, loans", (16, 1024), latencytest(ON, "--data_loans"),
          f"{FAST} --transport data-sharing --loan --native extra_samples=30",
-         why="the tool's ping yields before each message, outside the measured time; without the yield it is alike"),
+         why="the tool's ping yields before each message, outside the measured time; without it the ratio is near 1"),
     Pair("LatencyTest", "data-sharing", (16, 1024), latencytest(ON), f"{FAST} --transport data-sharing"),
     Pair("LatencyTest", "shm", (16, 1024), latencytest(OFF, "--shared_memory=on"), f"{FAST} --transport shm"),
     Pair("LatencyTest", "udp", (16, 1024, 64512), latencytest(OFF, "--shared_memory=off"), f"{FAST} --transport udp"),
@@ -107,11 +110,11 @@ PAIRS = (
          f"{ZEROMQ} --receive block --pattern request-reply --native rpc=req-rep", mean=True),
     Pair("local_thr", "ipc", (64, 1024), zeromq_throughput,
          f"{ZEROMQ} --receive block --pattern stream --native sndhwm=1000 --native rcvhwm=1000 --warmup 2s",
-         why="Middlemark uses PUB, SUB and stamps, which take longer than PUSH and PULL; with them the tool is alike"),
+         why="Middlemark uses PUB, SUB and stamps, slower than PUSH and PULL; with these the ratio is near 1"),
     Pair("z_ping", "tcp", (64, 1024), zenoh_latency, f"{ZENOH} --receive block",
-         why="the tool has LTO, and its pong echoes from a callback; without LTO and with a channel it is alike"),
+         why="the tool has LTO, and its pong echoes from a callback; without LTO, and with a channel, the ratio is 1"),
     Pair("z_pub_thr", "tcp", (64, 1024), zenoh_throughput, f"{ZENOH} --receive listen --pattern stream",
-         why="the tool has LTO, one memory for all messages, no stamps, default timer slack; with ours it is alike"),
+         why="the tool has LTO, one memory for all messages, no stamps, default timer slack; else the ratio is 1"),
     Pair("benchmark-publish-subscribe", "ipc", (64, 1024), iceoryx2("ipc"), ICEORYX2, mean=True, samples=500_000,
          why=UNTOUCHED),
     Pair("benchmark-publish-subscribe", "ipc_threadsafe", (64, 1024), iceoryx2("ipc_threadsafe"),

@@ -113,7 +113,7 @@ int main() {
   std::vector<double> ratios;
   std::vector<double> costs;
   for (int round = 0; round < 41; ++round) {
-    std::array<Turn, 2> turns;  // without, with
+    std::array<Turn, 2> turns;  // [0] without readings, [1] with readings
     for (const bool reading : {round % 2 == 0, round % 2 != 0})
       turns[reading] = turn(ring, reading ? &reader : nullptr);
     ratios.push_back(turns[1].messages_per_s / turns[0].messages_per_s);

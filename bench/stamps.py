@@ -1,4 +1,4 @@
-"""Cost of the pong's stamps: round trips with stamps ÷ without stamps, alternating. Or this build ÷ another build.
+"""Cost of the pong's stamps: round trips with stamps ÷ without stamps, alternating; or this build ÷ another build.
 
 Usage: python bench/stamps.py [ROUNDS] [FOLDER]
 

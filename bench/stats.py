@@ -1,4 +1,4 @@
-"""Cost of the statistics: 10^8 samples to warnings and intervals, a plan of 10,000 cells, a comparison of 1,000.
+"""Time of the statistics: warnings and intervals of 10^8 samples, a plan of 10,000 cells, a comparison of 1,000 cells.
 
 Usage: python bench/stats.py [FOLDER [SAMPLES]]
 
@@ -87,7 +87,7 @@ def took(what: Callable[[], object]) -> Took:
 
 def unread(file: SamplesFile) -> Kept:
     """Fail, because trials of a ping have no other files than samples."""
-    raise SystemExit(f"bench: {file.path} is not to be read")
+    raise SystemExit(f"bench: {file.path} must not be read")
 
 
 def many_samples(folder: Path, samples: int) -> None:

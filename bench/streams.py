@@ -90,7 +90,7 @@ def bare_rings(loops: Path, rounds: int, folder: Path) -> None:
     )
     bare = {
         "its ring alone": [str(loops / "ring_bench"), "64", str(MESSAGES)],
-        "a ring by hand": [str(loops / "bare_ring"), "stream", "64", str(MESSAGES)],
+        "a hand-written ring": [str(loops / "bare_ring"), "stream", "64", str(MESSAGES)],
     }
     for name, command in bare.items():
         ours, theirs = [], []

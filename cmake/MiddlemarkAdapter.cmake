@@ -69,8 +69,8 @@ endfunction()
 # Compiles a target with the header that this project's workers share.
 function(middlemark_precompile target)
   if(TARGET middlemark_precompiled)
-    # Some middlewares require -pthread, which defines a macro, so all targets use it. If the header does not fit,
-    # compiling is only slower.
+    # Some middlewares require -pthread, which defines a macro, so all targets use it. A target that cannot use the
+    # header only compiles more slowly.
     target_compile_options(${target} PRIVATE -pthread -Wno-error=invalid-pch)
     target_precompile_headers(${target} REUSE_FROM middlemark_precompiled)
   endif()

@@ -24,8 +24,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "
 endif()
 option(MIDDLEMARK_WERROR "treat warnings as errors" ${strict})
 
-# Parsing the common headers is a third of a worker's compile time. Not with sanitizers: those builds find a missing
-# #include.
+# Parsing the common headers is a third of a worker's compile time. Builds with sanitizers do not
+# use the precompiled headers, so that a missing #include is an error.
 set(precompiled OFF)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT MIDDLEMARK_SANITIZE)
   set(precompiled ON)

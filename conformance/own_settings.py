@@ -14,7 +14,7 @@ _OF_THE_TRIAL = re.compile(r"\bmm_\w+|\b\d+\.\d+\.\d+\.\d+:\d+|/proc/|/home/")
 
 
 def problems(settings: OwnSettings | None, scratch: Path) -> list[str]:
-    """Return what a user could not copy: names, paths and keys of the trial, and text that its parser refuses."""
+    """Return what a user could not copy: names, paths and keys of the trial, and text that the parser refuses."""
     if settings is None:
         return []
     text = settings.text
@@ -38,7 +38,7 @@ def problems(settings: OwnSettings | None, scratch: Path) -> list[str]:
 
 
 def _as_json(json5: str) -> str:
-    """Return JSON5 without its comments, unquoted keys and final commas, which are all that adapters use of it."""
+    """Return JSON5 as JSON: without comments, unquoted keys and final commas. Adapters use nothing else of JSON5."""
     lines = [line for line in json5.splitlines() if not line.startswith("//")]
     quoted = re.sub(r"([{,]\s*)([A-Za-z_]\w*)\s*:", r'\1"\2":', "\n".join(lines))
     return re.sub(r",(\s*[}\]])", r"\1", quoted)

@@ -57,7 +57,7 @@ Costs = Callable[[str], WorkerCost]
 
 
 def unseen_ns(costly: Measured, cost: WorkerCost) -> float:
-    """Return how long the worker measured before its costs were first read, which ``cost`` does not include, in ns."""
+    """Return the time in ns that the worker measured before its costs were first read. ``cost`` does not include it."""
     [publisher] = costly.outcome.publishers
     whole_s = (publisher.last_sent_ns - publisher.first_sent_ns) / 1e9
     return max(0.0, whole_s - cost.seconds) * 1e9 + ACCOUNT_NS

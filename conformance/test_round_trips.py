@@ -15,7 +15,7 @@ from middlemark.trial.patterns import results_of
 TOLERANCE_NS = 1_000
 """Tolerance of time stamps, because the stamp before a polling take is read early."""
 MOST_LATE_NS = NOT_MEASURED - 1
-"""The largest lateness that a record can contain. A later message has this value."""
+"""The largest lateness in ns that a record can contain. A message that is later also has this value."""
 ROUNDING_NS = 3
 """Tolerance of computed instants, because each recorded difference is rounded to ns."""
 
@@ -30,7 +30,7 @@ def test_the_trial_succeeds(trial: Measured) -> None:
     assert failed is None, f"{failed.code}: {failed.text} {failed.advice}"
 
 
-def test_its_settings_can_be_copied_if_it_reports_them(measured: Measured, scratch: Path) -> None:
+def test_settings_that_the_trial_reports_can_be_copied(measured: Measured, scratch: Path) -> None:
     assert problems(measured.outcome.settings, scratch) == []
 
 
@@ -63,7 +63,7 @@ def test_warm_up_samples_are_never_reported(measured: Measured) -> None:
     assert 0 <= begin[0] <= begin[-1] < measured_ns
 
 
-def test_time_goes_forward(measured: Measured) -> None:
+def test_time_stamps_are_in_order(measured: Measured) -> None:
     samples = measured.samples
     begin = samples["begin_ns"].astype(np.int64)
     ends = begin + samples["round_trip_ns"].astype(np.int64)

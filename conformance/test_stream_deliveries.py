@@ -13,7 +13,7 @@ from middlemark.trial.patterns import results_of
 TOLERANCE_NS = 20_000
 """Tolerance between two processes. Their clocks, converted to CLOCK_MONOTONIC, differ by much less."""
 MOST_LATE_NS = NOT_MEASURED - 1
-"""The largest lateness that a record can contain. A later message has this value."""
+"""The largest lateness in ns that a record can contain. A message that is later also has this value."""
 ROUNDING_NS = 3
 """Tolerance of computed instants, because each recorded difference is rounded to ns."""
 MAY_DIFFER_NS = 2_000
@@ -121,7 +121,7 @@ def test_warm_up_messages_are_sent_and_never_reported(stream: Measured) -> None:
         assert records["begin_ns"][0] < (stream.outcome.measured_s or 0) * 1e9
 
 
-def test_a_publishers_time_goes_forward(stream: Measured) -> None:
+def test_a_publishers_time_stamps_are_in_order(stream: Measured) -> None:
     for records in stream.kept("publisher").values():
         begin, write = records["begin_ns"].astype(np.int64), records["write_ns"].astype(np.int64)
         assert (np.diff(begin) > 0).all()
@@ -136,7 +136,7 @@ def test_a_publishers_time_goes_forward(stream: Measured) -> None:
         assert abs(each.last_sent_ns - each.first_sent_ns - span) <= TOLERANCE_NS
 
 
-def test_a_subscribers_time_goes_forward(stream: Measured) -> None:
+def test_a_subscribers_time_stamps_are_in_order(stream: Measured) -> None:
     kept = stream.kept("subscriber")
     for each in stream.outcome.subscribers:
         received = kept[each.index]["received_ns"].astype(np.int64)

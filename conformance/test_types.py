@@ -11,31 +11,37 @@ from middlemark.model.plan import Limits
 from middlemark.model.workload import OCTETS, Topic, Workload
 
 SIZES = {"image": 20_001, "point-cloud": 20_000, "imu": 296, "tf": 1008}
-TYPED = [(who, of) for who in selected() for of in who.transport.types if of != OCTETS]
-IMAGES = [who for who, of in TYPED if of == "image"]
-FIRST = {(who.worker.description.name, of): who for who, of in reversed(TYPED)}
+TYPED = [(who, type_name) for who in selected() for type_name in who.transport.types if type_name != OCTETS]
+IMAGES = [who for who, type_name in TYPED if type_name == "image"]
+FIRST = {(who.worker.description.name, type_name): who for who, type_name in reversed(TYPED)}
 """The first transport of each adapter with each type."""
-CONVERTED = [(who, of) for who, of in TYPED if of in ("image", "imu") or who is FIRST[who.worker.description.name, of]]
-"""Over each transport a type of variable size and one of fixed size, and the other types over the first transport only,
-because an adapter converts each of them with the same code for all its transports."""
-CASES = pytest.mark.parametrize(("who", "of"), CONVERTED, ids=[f"{who.name}-{of}" for who, of in CONVERTED])
+CONVERTED = [
+    (who, type_name)
+    for who, type_name in TYPED
+    if type_name in ("image", "imu") or who is FIRST[who.worker.description.name, type_name]
+]
+"""The tested transports and types: each transport with ``image`` (variable size) and ``imu`` (fixed size), and the
+first transport with all types, because an adapter converts a type with the same code for all its transports."""
+CASES = pytest.mark.parametrize(
+    ("who", "type_name"), CONVERTED, ids=[f"{who.name}-{type_name}" for who, type_name in CONVERTED]
+)
 SENSORS = Workload(
     name="sensors",
     topics=tuple(
-        Topic(name=of, source="robot", to=("reader",), size=size, type=of, rate_hz=40.0, depth=None)
-        for of, size in SIZES.items()
+        Topic(name=type_name, source="robot", to=("reader",), size=size, type=type_name, rate_hz=40.0, depth=None)
+        for type_name, size in SIZES.items()
     ),
 )
 
 
-def typed(who: Candidate, of: str, **factors: object) -> Cell:
-    return who.cell(type=of, size=SIZES[of], **factors)
+def typed(who: Candidate, type_name: str, **factors: object) -> Cell:
+    return who.cell(type=type_name, size=SIZES[type_name], **factors)
 
 
 def timed_completely(coding: Coding | None, *, ways: int) -> bool:
     """Return true if serialising and deserialising were timed in every direction, or not at all.
 
-    They are not timed if the middleware does both.
+    They are not timed if the middleware itself serialises and deserialises.
     """
     if coding is None:
         return True
@@ -43,8 +49,10 @@ def timed_completely(coding: Coding | None, *, ways: int) -> bool:
 
 
 @CASES
-def test_replies_arrive_whole(who: Candidate, of: str, runner: Runner) -> None:
-    outcome = runner.measure(who, typed(who, of), Limits(samples=100, warmup_s=0.1, reply_timeout_s=10.0)).outcome
+def test_replies_arrive_whole(who: Candidate, type_name: str, runner: Runner) -> None:
+    outcome = runner.measure(
+        who, typed(who, type_name), Limits(samples=100, warmup_s=0.1, reply_timeout_s=10.0)
+    ).outcome
     assert outcome.failed is None, outcome.failed
     counts = outcome.counts
     assert counts is not None

@@ -217,7 +217,7 @@ def _wise(who: Candidate, factors: Mapping[str, Any]) -> bool:
     depth, goes_on = factors.get("depth"), factors.get("samples", 0) is None
     bounded = not who.transport.keep_all and who.transport.max_depth is not None
     return not (
-        # Roles that poll never sleep, so each would need a processor.
+        # Roles that poll never sleep, so each role would need its own processor.
         (factors["receive"] == "poll" and several)
         # The ping does not wait for a pong that does not echo, so this pong may miss overwritten or lost messages.
         or ("echo" in factors and (depth != _deepest(who) or (lossy and not paced) or (depth is not None and goes_on)))
@@ -236,7 +236,8 @@ def _wise(who: Candidate, factors: Mapping[str, Any]) -> bool:
         or (pattern == CALLS and lossy and several)
         # Some middlewares allocate the whole history in advance.
         or size * (depth or 1) > 256 * MIB
-        # Discovery sends about that number of bytes over the network, so the actual transport could not be determined.
+        # Discovery sends about as many bytes as these few small messages, so the actual transport could not be
+        # determined.
         or (size < KIB and ((pattern == STREAM and paced) or (goes_on and factors["processes"] == 1)))
         or why_left_out(who, **factors) is not None
     )

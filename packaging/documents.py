@@ -110,5 +110,5 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Print the bars in code of tables, which Markdown's tables need escaped, as GitHub prints them."""
+    """Remove the backslash before a bar in a table's code. Markdown needs the backslash; GitHub does not print it."""
     return re.sub(r"<td[^>]*>.*?</td>", lambda cell: cell[0].replace("\\|", "|"), html, flags=re.DOTALL)

@@ -61,7 +61,7 @@ class Schema:
                 self.declared[node.targets[0].id] = getattr(module, node.targets[0].id)
 
     def own_fields(self, struct: type[msgspec.Struct]) -> list[Field]:
-        """Return the struct's fields without those of its base."""
+        """Return the struct's fields without the fields of its base."""
         inherited = getattr(struct.__base__, "__struct_fields__", ())
         info = inspect.type_info(struct)
         assert isinstance(info, inspect.StructType)

@@ -170,7 +170,8 @@ struct BothTraffics {
   std::uint64_t samples = 0;
 };
 
-/// Runs ping and pong over `A`, each on its own thread, and counts the allocations of each during run().
+/// Runs ping and pong over `A`, each on its own thread, and counts the allocations and releases of both threads during
+/// run().
 template <Adapter A>
 BothTraffics run_counted(const Settings& settings, const PingRequest& request) {
   A adapter(settings);

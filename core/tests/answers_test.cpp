@@ -21,12 +21,12 @@ using test::trial_settings;
 
 constexpr std::size_t room = AnswerStamps::most_kept;
 
-TEST(AnswerStride, is_one_while_the_stamps_cost_less_than_a_four_hundredth) {
+TEST(AnswerStride, is_one_while_the_stamps_cost_less_than_a_four_hundredth_of_the_time) {
   EXPECT_EQ(answer_stride(24, 10'000, {}, room), 1U);
   EXPECT_EQ(answer_stride(26, 10'000, {}, room), 3U);
 }
 
-TEST(AnswerStride, keeps_the_cost_below_a_four_hundredth_up_to_the_longest_stride) {
+TEST(AnswerStride, keeps_the_cost_below_a_four_hundredth_of_the_time_up_to_the_longest_stride) {
   EXPECT_EQ(answer_stride(60, 600, {}, room), 61U);
   EXPECT_EQ(answer_stride(600, 600, {}, room), answer_strides.back());
 }
@@ -36,7 +36,7 @@ TEST(AnswerStride, is_one_before_any_time_is_known) { EXPECT_EQ(answer_stride(1e
 TEST(AnswerStride, grows_when_the_expected_messages_would_not_fit) {
   const AnswersDue messages{1'000'000, std::nullopt};
   EXPECT_EQ(answer_stride(1, 10'000, messages, 1000), 1101U);
-  const AnswersDue time{std::nullopt, 10.0};  // 10 s with a message every 10 µs: the same number of messages
+  const AnswersDue time{std::nullopt, 10.0};  // 10 s with a message every 10 µs are also a million messages
   EXPECT_EQ(answer_stride(1, 10'000, time, 1000), 1101U);
   EXPECT_EQ(answer_stride(1, 10'000, time, 10'000'000), 1U);
 }
@@ -166,7 +166,8 @@ TEST(AnswerStamps, become_sparse_when_the_expected_messages_would_not_fit) {
   Scripted adapter(settings);
   adapter.on_pong = [](const Scripted::Sent&) { return spin(500), Published::ok; };
   PongRequest request = stamping();
-  request.samples = 7 * room / 2;  // 10 % more than 3.5 messages per record is 3.85, so the stride is 3
+  // 3.5 messages per record, or 3.85 with the reserve of 10 %. The stride is the whole part if that is odd: 3.
+  request.samples = 7 * room / 2;
   std::vector<Bytes> requests;
   for (std::uint64_t n = 1; n <= 20; ++n) requests.push_back(message(n));
   const Stamped stamped = serve(adapter, settings, request, requests);

@@ -291,7 +291,7 @@ TYPED_TEST(ReliableStream, blocks_a_publisher_up_to_its_timeout_and_delivers_int
       const std::uint64_t last = sequence + 5;
       std::vector<Seen> seen(2);
       std::atomic<bool> all_sent =
-          false;  // until then, a message that timed out for one subscriber may reach the other subscriber twice
+          false;  // while false, a message that timed out for one subscriber may reach the other one twice
       std::vector<std::jthread> receivers;
       for (unsigned i = 0; i < 2; ++i) {
         seen[i].bytes = bytes;

@@ -13,7 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Largest relative difference that adjtime and a short calibration cause; a wrong conversion differs by far more.
+/// Largest relative difference between two clocks' spans that adjtime and a short calibration cause. A wrong conversion
+/// causes a far larger difference.
 constexpr double tolerated = 2000e-6;
 
 class EveryClock : public testing::TestWithParam<bool> {
@@ -67,7 +68,7 @@ TEST_P(EveryClock, converts_a_reading_to_monotonic_time) {
     const std::uint64_t before = monotonic_ns();
     const std::uint64_t at = clock.ticks();
     const std::uint64_t after = monotonic_ns();
-    constexpr std::uint64_t bound = 200'000;  // for the error of the calibration and for adjtime
+    constexpr std::uint64_t bound = 200'000;  // allows for the error of the calibration and for adjtime
     EXPECT_GE(clock.to_monotonic_ns(at) + bound, before);
     EXPECT_LE(clock.to_monotonic_ns(at), after + bound);
   }

@@ -1,4 +1,5 @@
-// Tests Control. It replaces descriptors 0 and 1 of its process, so each test runs it and its launcher in a child.
+// Tests Control. It replaces descriptors 0 and 1 of its process, so each test runs Control and its launcher in a child
+// process.
 #include <middlemark/control.hpp>
 
 #include <fcntl.h>

@@ -23,14 +23,14 @@ using test::Scripted;
 using test::trial_settings;
 using Sent = Scripted::Sent;
 
-class WhereReplies : public testing::TestWithParam<bool> {
+class ListeningPing : public testing::TestWithParam<bool> {
  protected:
   const Settings settings = trial_settings(Reception::listen);
   Scripted adapter{settings};
   void SetUp() override { adapter.listens_on_publishers_thread = GetParam(); }
 };
 
-TEST_P(WhereReplies, come_all_are_counted_and_kept) {
+TEST_P(ListeningPing, counts_and_keeps_all_replies) {
   adapter.on_ping = [](const Sent& sent) {
     sent.reply();
     return Published::ok;
@@ -47,7 +47,7 @@ TEST_P(WhereReplies, come_all_are_counted_and_kept) {
   }
 }
 
-TEST_P(WhereReplies, come_from_several_pongs_the_last_ends_the_round_trip) {
+TEST_P(ListeningPing, ends_a_round_trip_with_the_reply_of_the_last_pong) {
   adapter.on_ping = [](const Sent& sent) {
     for (const unsigned source : {1U, 0U}) sent.reply(sent.answer(sent.header().from(source)));
     return Published::ok;
@@ -60,7 +60,7 @@ TEST_P(WhereReplies, come_from_several_pongs_the_last_ends_the_round_trip) {
   for (const Sample& sample : end.samples) ASSERT_LE(sample.first_reply_ns, sample.round_trip_ns);
 }
 
-TEST_P(WhereReplies, come_twice_damaged_or_never_they_are_counted_as_such) {
+TEST_P(ListeningPing, counts_duplicate_damaged_and_missing_replies) {
   adapter.on_ping = [](const Sent& sent) {
     const std::uint64_t kind = sent.header().warm_up() ? 0 : sent.header().sequence() % 10;
     if (kind == 3) return Published::ok;
@@ -85,7 +85,7 @@ TEST_P(WhereReplies, come_twice_damaged_or_never_they_are_counted_as_such) {
   EXPECT_EQ(end.result.received, 18U);
 }
 
-TEST_P(WhereReplies, come_a_pong_may_listen_too) {
+TEST_P(ListeningPing, works_with_a_pong_that_also_listens) {
   Progress pong_progress;
   PingEnd end;
   {
@@ -128,7 +128,7 @@ TEST(Listen, a_reply_after_its_timeout_and_before_the_next_message_is_late) {
   EXPECT_EQ(end.result.lost, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Listen, WhereReplies, testing::Values(false, true), [](const auto& parameter) {
+INSTANTIATE_TEST_SUITE_P(Listen, ListeningPing, testing::Values(false, true), [](const auto& parameter) {
   return parameter.param ? "from_within_publish" : "from_another_thread";
 });
 

@@ -65,7 +65,7 @@ TEST_P(Copying, matches_no_peer) {
 
 INSTANTIATE_TEST_SUITE_P(Memcpy, Copying, testing::Values(16, 17, 4096, 70'001, 1U << 20));
 
-TEST(Memcpy, describes_itself_as_alone) {
+TEST(Memcpy, describes_itself_as_a_raw_transport_without_a_peer) {
   const Description about = Memcpy::describe();
   ASSERT_EQ(about.transports.size(), 1U);
   EXPECT_TRUE(about.is_raw_transport);

@@ -274,7 +274,7 @@ struct Says {
   [[nodiscard]] std::string last_error() const { return words; }
 };
 
-TEST(LastError, is_of_the_publisher_or_else_of_the_subscriber) {
+TEST(LastError, comes_from_the_publisher_or_else_from_the_subscriber) {
   const Says nothing{};
   const Says sender{"not sent"};
   const Says receiver{"not received"};

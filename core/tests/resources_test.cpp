@@ -152,7 +152,7 @@ TEST(Resources, a_running_thread_is_counted_up_to_the_reading_and_not_to_the_las
       const Resources now = reader.read();
       return std::ranges::find(now.threads, tid.load(), &ThreadUse::tid)->cpu_ns;
     };
-    // Not 200: the kernel may subtract time that the hypervisor took later, so that the account stops for a moment.
+    // 180 and not 200: the kernel may later subtract time that the hypervisor took, so the account stops for a moment.
     EXPECT_GE(kept_up(steps, from_all), 180);
     const auto by_id = [&] { return thread_times(tid).value_or(ThreadTimes{}).on_cpu_ns; };
     EXPECT_GE(kept_up(steps, by_id), kernel_reports_waiting() ? 180 : 0);

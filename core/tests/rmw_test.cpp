@@ -29,7 +29,7 @@ bool some_says(const std::vector<std::string>& notes, const std::string& words) 
   return false;
 }
 
-TEST(Rmw, the_version_is_of_the_header_because_the_library_has_none) { EXPECT_EQ(version("unknown"), "16.0.11"); }
+TEST(Rmw, the_version_comes_from_the_header_because_the_library_has_none) { EXPECT_EQ(version("unknown"), "16.0.11"); }
 
 TEST(Rmw, the_title_has_the_distribution_and_every_rmw_with_its_middleware) {
   setenv("ROS_DISTRO", "humble", 1);
@@ -84,7 +84,7 @@ TEST_F(Index, the_users_choice_is_the_first) {
   EXPECT_EQ(names().front(), "rmw_zenoh_cpp 0.2.0");
 }
 
-TEST_F(Index, without_a_sourced_ros_2_there_is_none) {
+TEST_F(Index, without_a_sourced_ros_2_no_rmw_is_found) {
   unsetenv("AMENT_PREFIX_PATH");
   EXPECT_TRUE(installed_rmws().empty());
 }

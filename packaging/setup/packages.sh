@@ -48,17 +48,17 @@ install_packages() {
     command="sudo $command"
     if ! command -v sudo >/dev/null; then
       if (( ${#required[@]} )); then
-        fail "cannot install them: not root, and there is no sudo" "as root: ${command#sudo }"
+        fail "cannot install the packages: not root, and there is no sudo" "as root: ${command#sudo }"
       fi
       say "continuing without them: not root, and there is no sudo. As root: ${command#sudo }"
       return
     fi
     as_root=(sudo)
     if ! { : >/dev/tty; } 2>/dev/null; then as_root+=(--non-interactive); fi  # nobody can type a password
-    say "installing them with sudo"
+    say "installing the packages with sudo"
     if ! "${as_root[@]}" true; then fail "sudo was refused" "$command"; fi
   else
-    say "installing them"
+    say "installing the packages"
   fi
   as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300)
   logged "${as_root[@]}" update || say "apt-get update failed; trying with the existing lists"

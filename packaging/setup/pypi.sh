@@ -1,5 +1,5 @@
-# Unpacks PyPI packages whose libraries and programs adapters use in build/pypi/<package>. The version of Python does not
-# matter.
+# Unpacks into build/pypi/<package> the PyPI packages whose libraries and programs adapters use. Any version of Python
+# will do.
 
 # If a package cannot be fetched or does not exist for this platform, the set-up continues: only the adapter that needs it is
 # not built, and a message says why.
@@ -17,7 +17,7 @@ set_up_pypi() {
       --requirement build/pypi/wanted.txt --target "$folder"; then
       echo "$package $hash" >"$folder/of"
     else
-      say "could not fetch it, so its adapter will not be built; the whole log is $log"
+      say "could not fetch ${package/==/ }, so its adapter will not be built; the whole log is $log"
       printf '  %s\n' "packaging/setup/setup.sh again pypi" "tries again"
     fi
   done < <(pypi_list)

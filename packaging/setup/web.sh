@@ -8,7 +8,7 @@ set_up_web() {
   if ! logged web/build build; then
     mkdir -p build/web
     echo "the libraries could not be fetched; see $log" >build/web/absent
-    say "could not fetch them, so there will be no HTML reports; the whole log is $log"
+    say "could not fetch the libraries, so there will be no HTML reports; the whole log is $log"
     printf '  %s\n' "packaging/setup/setup.sh again web" "tries again"
   fi
 }

@@ -36,7 +36,7 @@ make_cyclonedds() {
   (cd "$home/crate" && logged cargo vendor vendor) || fail "cargo did not fetch the crate; the whole log is $log"
   grep -q "project(CycloneDDS VERSION $expected " "$source/CMakeLists.txt" ||
     fail "the crate does not contain Cyclone DDS $expected"
-  say "building it (a minute or two)"
+  say "building Cyclone DDS $expected (a minute or two)"
   logged nice cmake -S "$source" -B "$home/cyclonedds" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$prefix" \
     -DCMAKE_INSTALL_LIBDIR=lib -DENABLE_ICEORYX=ON -DENABLE_TCP=ON -DENABLE_LTO=OFF -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF ||
     fail "cmake did not configure Cyclone DDS; the whole log is $log" "apt install libiceoryx-posh-dev libiceoryx-binding-c-dev"
@@ -46,7 +46,7 @@ make_cyclonedds() {
 
 build_workers() {
   local chosen=${adapters:-cyclonedds,ros2-wire}
-  say "building $chosen with it"
+  say "building $chosen with Cyclone DDS $expected"
   logged nice cmake -S "$checkout" -B "$checkout/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" \
     "-DMIDDLEMARK_ADAPTERS=null;${chosen//,/;}" || fail "cmake did not configure the workers; the whole log is $log"
   rm -f "$checkout"/build/workers/middlemark-worker-*
@@ -55,7 +55,7 @@ build_workers() {
   alone .venv/bin/python -m middlemark list adapters >"$home/adapters.txt"
   grep -E "^(${chosen//,/|}) " "$home/adapters.txt"
   if grep -E "^(${chosen//,/|}) " "$home/adapters.txt" | grep -qv " $expected "; then
-    fail "they were not built with $expected"
+    fail "the workers were not built with Cyclone DDS $expected"
   fi
 }
 

@@ -16,7 +16,7 @@ check_in() {
   say "setting up packages and Python as ./middlemark and ./check do"
   logged scripts/inside --show /etc/pip.conf --show /etc/ssl/certs/ca-certificates.crt "$system" \
     /middlemark/packaging/setup/setup.sh packages later-packages check-packages check-rest-packages python check-python pypi ||
-    fail "they were not set up; the whole log is $log"
+    fail "packages and Python were not set up; the whole log is $log"
   choose_adapters
   build_workers
   run_conformance || status=1
@@ -52,7 +52,7 @@ build_workers() {
   sed -n 's/^-- \(adapter .*: not built, .*\)$/middlemark: \1/p' "$log"
   rm -f "$checkout"/build/workers/middlemark-worker-*
   logged inside_alone nice cmake --build build --target middlemark-workers --parallel "$(jobs_here)" -- -k 0 ||
-    say "not all of them compile; see build-check-in/$target/check-in.log"
+    say "not all workers compile; see build-check-in/$target/check-in.log"
 }
 
 run_conformance() {

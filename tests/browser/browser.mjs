@@ -61,7 +61,7 @@ export async function open(browser, file, { width = 1280, height = 800, scheme =
 // Opens "All figures" and scrolls to every figure, so that all of them are drawn.
 export async function drawAll(page) {
   await page.evaluate(() => document.getElementById("all")?.setAttribute("open", ""));
-  await page.mouse.move(0, 0); // what passes under the pointer has a tip
+  await page.mouse.move(0, 0); // figures that scroll past the pointer would show a tip
   for (const id of await ids(page)) {
     await page.locator(`[id="${id}"]`).scrollIntoViewIfNeeded();
     await page.waitForFunction((id) => {

@@ -212,7 +212,7 @@ def security() -> dict[str, Any]:
 
 
 def links() -> dict[str, Any]:
-    """Return a run over three links; over the slowest another middleware is the best."""
+    """Return a run over three links; over the slowest link another middleware is the best."""
     from report_runs import cell, run_of, spread
 
     times = {"1gbit,1ms": 1.0, "100mbit,5ms": 4.0, "10mbit,20ms": 9.0}

@@ -38,7 +38,7 @@ const only = (cells, wish) => {
 };
 
 describe("the report's script", () => {
-  it("writes figures with their unit, and what is absent as a dash", () => {
+  it("writes figures with their units, and absent figures as a dash", () => {
     assert.deepEqual([0, 999, 1234, 56_789, 1.5e9, null].map(time), ["0 ns", "999 ns", "1.23 µs", "56.8 µs", "1.5 s", "–"]);
     assert.deepEqual([64, 1024, 1 << 20, undefined].map(bytes), ["64 B", "1 KiB", "1 MiB", "–"]);
     assert.deepEqual([12.5, 40_000].map(rate), ["12.5 /s", "40 k/s"]);
@@ -46,14 +46,14 @@ describe("the report's script", () => {
     assert.deepEqual([0.123, -0.05, 0, null].map(signed), ["+12.3 %", "−5 %", "0 %", "–"]);
   });
 
-  it("reads sizes, times and rates, and refuses what it would have to guess", () => {
+  it("reads sizes, times and rates, and refuses ambiguous texts", () => {
     const sizes = ["", "64", "4k", "1.5 MiB", "1 KB", "-1", "0", "x"].map(readSize);
     assert.deepEqual(sizes, [undefined, 64, 4096, 1572864, null, null, null, null]);
     assert.deepEqual(["500", "2 ms", "50us", "50 μs", "5 h"].map(readTime), [5e5, 2e6, 5e4, 5e4, null]);
     assert.deepEqual(["100", "10k", "1 kHz"].map(readRate), [100, 1e4, 1e3]);
   });
 
-  it("holds what was measured at the size against the deadline", () => {
+  it("compares the latency measured at this size with the deadline", () => {
     const measured = cell(1024, 40_000);
     const holds = only([measured], { size: 1024, deadline: 50_000 });
     assert.equal(holds.status, "holds");
@@ -61,19 +61,19 @@ describe("the report's script", () => {
     assert.equal(only([measured], { size: 1024, deadline: 39_999 }).status, "fails");
   });
 
-  it("interpolates on logarithmic axes and says so", () => {
+  it("interpolates on logarithmic axes and marks the value as interpolated", () => {
     const row = only([cell(64, 10_000), cell(1024, 40_000)], { size: 256 });
     assert.ok(Math.abs(row.value - 20_000) < 1e-6);
     assert.deepEqual(row.between, [64, 1024]);
   });
 
-  it("does not extrapolate, nor bridge sizes that are far apart", () => {
+  it("does not extrapolate, and does not interpolate between sizes that are far apart", () => {
     assert.equal(only([cell(64, 1e4), cell(1024, 4e4)], { size: 2048 }).status, "unmeasured");
     assert.equal(only([cell(64, 1e4), cell(1024, 4e4)], { size: 32 }).status, "unmeasured");
     assert.equal(only([cell(64, 1e4), cell(64 * 65, 4e4)], { size: 256 }).status, "unmeasured");
   });
 
-  it("takes a latency for that of a rate only where it was measured near it", () => {
+  it("uses a latency for a rate only if it was measured near this rate", () => {
     const slow = cell(1024, 4e4, { offered_hz: 100, rate_hz: 100 }, { rate: 100 });
     assert.equal(only([slow], { size: 1024, rate: 100 }).status, "holds");
     assert.equal(only([slow], { size: 1024, rate: 1000 }).status, "unmeasured");
@@ -82,14 +82,14 @@ describe("the report's script", () => {
     assert.equal(only(both, { size: 1024, rate: 400 }).status, "unmeasured");
   });
 
-  it("fails a rate that was offered and did not arrive", () => {
+  it("rejects a configuration that received less than the offered rate", () => {
     const drowned = cell(1024, 4e4, { offered_hz: 2000, rate_hz: 1500, loss: 0.25 }, { rate: 2000 });
     const row = only([drowned], { size: 1024, rate: 2000 });
     assert.equal(row.status, "fails");
     assert.deepEqual(row.reasons[0], { most: 1500 });
   });
 
-  it("looks at the steps of a curve", () => {
+  it("uses the steps of a curve", () => {
     const steps = [
       { offered_hz: 1000, sent_hz: 1000, received_hz: 1000, lost: 0, p99_ns: 2e4 },
       { offered_hz: 4000, sent_hz: 4000, received_hz: 3000, lost: 0.25, p99_ns: 9e5 },
@@ -99,34 +99,34 @@ describe("the report's script", () => {
     assert.equal(only([curve], { size: 1024, rate: 4000 }).status, "fails");
   });
 
-  it("knows nothing of other numbers of subscribers, and nothing of failed cells", () => {
+  it("treats other numbers of subscribers and failed cells as unmeasured", () => {
     assert.equal(only([cell(64, 1e4)], { size: 64, subscribers: 4 }).status, "unmeasured");
     assert.equal(only([cell(64, null, { failed: { text: "it crashed" } })], { size: 64 }).status, "unmeasured");
   });
 
-  it("holds the processor budget, and does not where nothing was measured", () => {
+  it("compares processor use with the budget, and treats an absent figure as unmeasured", () => {
     assert.equal(only([cell(64, 1e4)], { size: 64, budget: 0.5 }).status, "holds");
     assert.equal(only([cell(64, 1e4)], { size: 64, budget: 0.4 }).status, "fails");
     assert.equal(only([cell(64, 1e4, { cpu: null })], { size: 64, budget: 0.4 }).status, "unmeasured");
   });
 
-  it("fails what loses messages, and says nothing of a percentile that has too few samples", () => {
+  it("rejects a configuration that loses messages, and does not judge a percentile of too few samples", () => {
     assert.equal(only([cell(64, 1e4, { loss: 0.02 })], { size: 64 }).status, "fails");
     assert.equal(only([cell(64, null)], { size: 64, deadline: 1e6 }).status, "unmeasured");
   });
 
-  it("holds the highest percentile that is known where the wished one has too few samples", () => {
+  it("judges by the highest percentile with enough samples if the requested percentile has too few", () => {
     const row = only([cell(64, null, { latency: { p50: 1e4, p90: 2e4, p99: null } })], { size: 64, deadline: 3e4 });
     assert.deepEqual([row.status, row.value, row.quantile], ["holds", 2e4, "p90"]);
     assert.equal(only([cell(64, 4e4)], { size: 64 }).quantile, "p99");
   });
 
-  it("tells the latency of one at a time where nothing was measured near the rate, and no verdict", () => {
+  it("shows the latency of one message at a time, without a verdict, if nothing was measured near the rate", () => {
     const row = only([cell(64, 1e4)], { size: 64, rate: 100 });
     assert.deepEqual([row.status, row.value, row.meanwhile], ["unmeasured", null, 1e4]);
   });
 
-  it("leaves out of names what all of them share, and cuts in the middle", () => {
+  it("leaves out the parts that all names share, and shortens long names in the middle", () => {
     const [short, shared] = script.differing(["a udp · block, 1 process", "b udp · block, 2 processes · monday"]);
     const shortened = [short("a udp · block, 1 process"), short("b udp · block, 2 processes · monday"), shared];
     assert.deepEqual(shortened, ["a udp · 1 process", "b udp · 2 processes, monday", "block"]);
@@ -134,13 +134,13 @@ describe("the report's script", () => {
     assert.notEqual(cut[0], cut[1]);
   });
 
-  it("puts what holds first, and of that the fastest", () => {
+  it("lists configurations that meet the requirements first, the fastest of them at the top", () => {
     const cells = [cell(64, 3e4), cell(64, 1e4, {}, { adapter: "b" }), cell(64, 9e4, {}, { adapter: "c" })];
     const rows = decide(cells, { size: 64, quantile: "p99", deadline: 5e4 });
     assert.deepEqual(rows.map(({ status, value }) => [status, value]), [["holds", 1e4], ["holds", 3e4], ["fails", 9e4]]);
   });
 
-  it("keeps a selection in the address and takes it back", () => {
+  it("stores a selection in the address and restores it", () => {
     const factors = [{ name: "size", levels: [64, 1024, 4096] }, { name: "adapter", levels: ["a&b=c", "#"] }];
     const selection = new Selection(factors);
     selection.choose("size", [2, 0]);
@@ -154,7 +154,7 @@ describe("the report's script", () => {
     assert.equal(other.restore("#experiment"), false);
   });
 
-  it("takes no level and every level for no filter", () => {
+  it("treats a choice of no level or of every level as no filter", () => {
     const selection = new Selection([{ name: "size", levels: [64, 1024] }]);
     for (const chosen of [[], [0, 1], [7, -1]]) {
       selection.choose("size", chosen);
@@ -162,7 +162,7 @@ describe("the report's script", () => {
     }
   });
 
-  it("keeps the raw transports beside a filtered adapter, and filters them by size", () => {
+  it("keeps the raw transports when adapters are filtered, but filters them by size", () => {
     const factors = [{ name: "adapter", levels: ["a", "udp"] }, { name: "size", levels: [64, 1024] }];
     const cells = [
       { f: { adapter: "a", size: 64 } },
@@ -176,13 +176,13 @@ describe("the report's script", () => {
     assert.equal(filtered(cells, indexed(cells, factors), selection).length, 2);
   });
 
-  it("quotes CSV, leaves absent figures empty and lets no name become a formula", () => {
+  it("quotes CSV, leaves absent figures empty, and prevents names from becoming formulas", () => {
     const columns = [{ name: "what" }, { name: "p50_ns" }];
     const rows = [{ what: 'a "b", c', p50_ns: 1.5 }, { what: "=1+1", p50_ns: null }];
     assert.equal(csv(columns, rows), 'what,p50_ns\r\n"a ""b"", c",1.5\r\n\'=1+1,\r\n');
   });
 
-  it("stretches a percentile curve by nines, the maximum after them", () => {
+  it("spaces a percentile curve by nines, with the maximum at the end", () => {
     const points = nines([[0, 1], [90, 2], [99, 3], [100, 9]]);
     assert.deepEqual(points.map(([x, ns]) => [Number(x.toFixed(3)), ns]), [[0, 1], [1, 2], [2, 3], [2.333, 9]]);
   });

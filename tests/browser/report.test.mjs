@@ -53,7 +53,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
     made?.remove();
   });
 
-  it("draws marks in every figure, and says why others are left out", () =>
+  it("draws marks in every figure, and names the figures that it leaves out with the reason", () =>
     on("small", {}, async ({ page, complaints }) => {
       await drawAll(page);
       for (const [id, number] of Object.entries(await marks(page))) assert.ok(number > 1, `${id} has ${number} marks`);
@@ -62,7 +62,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.deepEqual(complaints, []);
     }));
 
-  it("draws no figure with one column of points, and no card without data", () =>
+  it("draws no figure that would have only one column of points, and no section without data", () =>
     on("tie", {}, async ({ page, complaints }) => {
       await drawAll(page);
       assert.deepEqual(await ids(page), ["decision", "forest", "latency-at-a-size", "order"]);
@@ -99,7 +99,8 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       }));
   }
 
-  // By kind of first screen: the question, the headline, the mark with its sentence, and the standings of its bars.
+  // For each kind of first screen: the question, the headline, the mark with its sentence, and the standings of its
+  // bars.
   const screens = {
     race: [
       "Which middleware for 1 KiB messages at 1 kHz between two processes?",
@@ -144,9 +145,9 @@ describe("the report in a browser", { concurrency: 2 }, () => {
         assert.equal((await page.locator("h1").innerText()).replaceAll("\u00a0", " "), question);
         await reads(page.locator("#winner .name"), new RegExp(`^${headline.replace(/[()]/g, "\\$&")}$`));
         await reads(page.locator("#verdict"), verdict);
-        const told = await page.locator(".bars td.standing").allInnerTexts();
-        assert.equal(told.length, standings.length);
-        standings.forEach((each, at) => assert.match(told[at], each instanceof RegExp ? each : new RegExp(`^${each}$`)));
+        const texts = await page.locator(".bars td.standing").allInnerTexts();
+        assert.equal(texts.length, standings.length);
+        standings.forEach((each, at) => assert.match(texts[at], each instanceof RegExp ? each : new RegExp(`^${each}$`)));
         assert.equal(await page.locator(".bars .bar").count(), standings.length);
         assert.deepEqual(complaints, []);
       }));
@@ -158,7 +159,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       }));
   }
 
-  it("draws the baseline as a line through every bar, in proportion", () =>
+  it("draws the baseline as a line through every bar, on the same scale", () =>
     on("tie", {}, async ({ page }) => {
       await reads(page.locator("#bars .line"), /baseline: udp 15\.0 µs$/);
       const widths = await page
@@ -174,7 +175,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.ok(Math.abs(widths[2] / widths[0] - 31 / 20) < 0.02);
     }));
 
-  it("cuts a bar that would flatten the others, and says so", () =>
+  it("cuts off a bar that would make the others too short, and explains this", () =>
     on("race", {}, async ({ page }) => {
       assert.equal(await page.locator(".bar.cut").count(), 1);
       await reads(page.locator("#bars"), /Bars that fade are longer than 8 times the shortest/);
@@ -192,7 +193,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.ok(lines.includes(bar), `${bar} of ${lines}`);
     }));
 
-  it("shows who wins where, and what is clicked there below", () =>
+  it("shows the winners in a matrix, and the experiment of the selected cell", () =>
     on("first", {}, async ({ page }) => {
       const before = await page.locator("#winner").innerText();
       const cells = page.locator("#wins > .wins tbody button");
@@ -221,13 +222,13 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.deepEqual(await page.locator("#wins > .wins tbody button").allInnerTexts(), ["lyra ✓", "lyra ✓", "vega ?"]);
     }));
 
-  it("begins with what security costs", () =>
+  it("begins with the cost of security", () =>
     on("security", {}, async ({ page }) => {
       await reads(page.locator("#security .name"), /^encrypted takes 2\.10 .* times .* as long as none; signed 1\.40\.$/);
       assert.equal(await page.locator("#security tbody tr").count(), 6);
     }));
 
-  it("copies settings, the command, and the command that decides what is undecided", () =>
+  it("copies settings, the command, and the command that decides an undecided verdict", () =>
     on("small", {}, async ({ page }) => {
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
       const copied = async (name) => {
@@ -243,7 +244,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.equal(await copied("copy the command that decides it (62 s)"), decides);
     }));
 
-  it("is shared as a picture: SVG and PNG of 1200 × 630 with question, bars, verdict, machine and version", () =>
+  it("makes a picture to share: SVG and PNG of 1200 × 630 with question, bars, verdict, machine and version", () =>
     on("first", {}, async ({ page }) => {
       await page.locator(".share summary").click();
       const saved = async (name) => {
@@ -270,14 +271,14 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.ok(png.length > 20_000, `${png.length} bytes are an empty picture`);
     }));
 
-  it("begins with what changed where there are two runs", () =>
+  it("begins with the changes between two runs", () =>
     on("two", {}, async ({ page }) => {
       assert.equal((await ids(page))[0], "changes");
       await page.locator("#changes summary").click();
       await reads(page.locator("#changes tbody"), /slower/);
     }));
 
-  it("leads to where its links point", () =>
+  it("scrolls to the target of each link", () =>
     on("small", {}, async ({ page }) => {
       const landed = (on, selector, from, until) =>
         on.waitForFunction(
@@ -291,7 +292,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       for (const place of ["cost", "decide", "comparisons", "time"]) {
         await page.evaluate(() => window.scrollTo(0, 0));
         await page.locator(`nav a[href="#${place}"]`).click();
-        await page.waitForTimeout(400); // until what is drawn later could have pushed it away
+        await page.waitForTimeout(400); // enough for figures that are drawn later to move the section
         await landed(page, `#${place}`, 0, bar + 60);
       }
       await on("small", { hash: "#at=percentile-curve" }, async ({ page: other }) => {
@@ -300,7 +301,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       });
     }));
 
-  it("gives each panel an axis of its own, and names that differ are told apart", () =>
+  it("gives each panel its own axis, and shows different names differently", () =>
     on("small", {}, async ({ page }) => {
       await drawAll(page);
       await page.locator("#throughput-by-size").getByLabel("Panels by").selectOption("transport");
@@ -316,7 +317,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.equal(new Set(names).size, names.length);
     }));
 
-  it("goes along any factor of which a line has several numbers", () =>
+  it("offers every numeric factor with several levels as the axis of a figure", () =>
     on("small", {}, async ({ page, complaints }) => {
       await drawAll(page);
       const figure = page.locator("#throughput-by-size");
@@ -330,18 +331,19 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.deepEqual(complaints, []);
     }));
 
-  it("changes every figure with a filter, and back without it", () =>
+  it("changes every figure by a filter, and restores it without the filter", () =>
     on("small", {}, async ({ page }) => {
       await page.getByLabel("Transports").selectOption("all");
-      const fixed = ["breakdown", "distribution-of-trials", "cost-of-each"]; // of the experiment that the first screen shows
-      const filtered = (await ids(page)).filter((id) => !fixed.includes(id) && id !== "over-time"); // it shows a single cell
+      const fixed = ["breakdown", "distribution-of-trials", "cost-of-each"]; // show the first screen's experiment only
+      // over-time shows a single cell.
+      const filtered = (await ids(page)).filter((id) => !fixed.includes(id) && id !== "over-time");
       await drawAll(page);
       const [whole, before] = [await pictures(page), await marks(page)];
       await filter(page, "adapter", "fastdds");
       await reads(page.locator("#filters output"), /^18 of 24 configurations$/); // with the raw transports
       await drawAll(page);
       const part = await pictures(page);
-      for (const id of filtered) assert.ok(part[id] !== whole[id], id); // a message with both pictures would be unreadable
+      for (const id of filtered) assert.ok(part[id] !== whole[id], id); // notEqual would print both pictures
       for (const id of fixed) assert.equal(part[id], whole[id]);
       assert.ok((await marks(page))["latency-by-size"] < before["latency-by-size"]);
       await page.getByRole("button", { name: "Show all" }).click();
@@ -350,7 +352,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       for (const id of filtered) assert.ok(again[id] === whole[id], id);
     }));
 
-  it("restores filters, options and what was typed from a link", () =>
+  it("restores filters, options and typed values from a link", () =>
     on("small", {}, async ({ page }) => {
       await filter(page, "adapter", "cyclonedds");
       await page.getByLabel("Deadline", { exact: true }).fill("60 µs");
@@ -368,31 +370,31 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       });
     }));
 
-  it("shows everything where a link says nothing that it knows", () =>
+  it("ignores a link with unknown contents", () =>
     on("small", { hash: "#at=nowhere&f.size=99-x&f.colour=1&o.=&f.adapter=" }, async ({ page, complaints }) => {
-      await reads(page.locator("#filters output"), /^16 of 24 configurations$/); // the best transport of each
+      await reads(page.locator("#filters output"), /^16 of 24 configurations$/); // each adapter's best transport
       assert.deepEqual(complaints, []);
     }));
 
-  it("says which configurations hold a need, which do not, and which were never measured near it", () =>
+  it("lists the configurations that meet a requirement, that miss it, and that were not measured near it", () =>
     on("small", {}, async ({ page }) => {
-      const told = page.locator("#decision .notes");
+      const notes = page.locator("#decision .notes");
       await page.getByLabel("Transports").selectOption("all");
       await page.getByLabel("Message size").fill("4 KiB");
       await page.getByLabel("Deadline", { exact: true }).fill("70");
       await page.locator("#decision").scrollIntoViewIfNeeded();
-      await reads(told, /4 KiB, 1 subscriber, p99 within 70 µs: 1 hold, 2 do not, 0 were never measured/);
+      await reads(notes, /4 KiB, 1 subscriber, p99 within 70 µs: 1 hold, 2 do not, 0 were never measured/);
       await page.locator("#decision summary").click();
       await reads(page.locator("#decision table"), /interpolated between 1 KiB and 64 KiB/);
       await page.getByLabel("Message size").fill("8 MiB");
       await reads(
-        told,
+        notes,
         /0 hold, 0 do not, 3 were never measured .*: middlemark run --adapter cyclonedds,fastdds --size 8388608 --trials 10/,
       );
       await page.getByLabel("Message size").fill("1 KiB");
       await page.getByLabel("Messages a second").fill("100");
-      await reads(told, /3 were never measured .*: middlemark which --size 1024 --rate 100 --deadline 70000ns/);
-      await reads(page.locator("#decision table"), /one at a time/); // hollow meanwhile
+      await reads(notes, /3 were never measured .*: middlemark which --size 1024 --rate 100 --deadline 70000ns/);
+      await reads(page.locator("#decision table"), /one at a time/); // the figures shown if none was measured near the rate
       await page.getByLabel("Message size").fill("huge");
       await reads(page.locator("#decide-size-problem"), /a size like/);
       assert.equal(await page.getByLabel("Message size").getAttribute("aria-invalid"), "true");
@@ -431,7 +433,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       }
     }));
 
-  it("asks for nothing beyond itself, and cannot", () =>
+  it("requests no other address, and the browser would refuse a request", () =>
     on("hostile", {}, async ({ page, requests }) => {
       await drawAll(page);
       assert.deepEqual(
@@ -455,7 +457,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.deepEqual(refused, ["refused", "img-src"]);
     }));
 
-  it("takes names and notes for text, never for markup", () =>
+  it("shows names and notes as text, never as markup", () =>
     on("hostile", {}, async ({ page, complaints }) => {
       await drawAll(page);
       for (const each of await page.locator("summary:not(#all > summary)").all())
@@ -468,7 +470,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.deepEqual(complaints, []);
     }));
 
-  it("says of a run in which every trial failed why, and what helps", () =>
+  it("shows why every trial failed, and the advice", () =>
     on("failed", {}, async ({ page, complaints }) => {
       await reads(page.locator(".hero .name"), /^Nothing was measured: every trial failed$/);
       const whys = await page.locator(".hero li").allInnerTexts();
@@ -482,28 +484,28 @@ describe("the report in a browser", { concurrency: 2 }, () => {
     }));
 
   for (const name of ["failed", "empty"]) {
-    it(`says of a run that is ${name} what became of it`, () =>
+    it(`explains why a run is ${name}`, () =>
       on(name, {}, async ({ page, complaints }) => {
-        const said = await page.locator("main").innerText();
-        assert.match(said, /interrupted: only the trials until then are shown/);
-        assert.match(said, /every trial failed|No trial ended/);
-        assert.doesNotMatch(said, /undefined|NaN|null|\[object/);
+        const shown = await page.locator("main").innerText();
+        assert.match(shown, /interrupted: only the trials until then are shown/);
+        assert.match(shown, /every trial failed|No trial ended/);
+        assert.doesNotMatch(shown, /undefined|NaN|null|\[object/);
         assert.deepEqual(complaints, []);
       }));
   }
 
-  it("takes a thousand cells, filters and all", () =>
+  it("shows and filters a thousand cells", () =>
     on("large", {}, async ({ page, complaints }) => {
       await drawAll(page);
       await filter(page, "adapter", "zenoh");
-      await reads(page.locator("#filters output"), /^200 of 1000 configurations$/); // the raw transport's hundred among them
+      await reads(page.locator("#filters output"), /^200 of 1000 configurations$/); // including the raw transport's 100
       assert.deepEqual(complaints, []);
     }));
 
-  it("tells two runs apart, and filters by them", () =>
+  it("shows two runs separately, and filters by run", () =>
     on("two", {}, async ({ page }) => {
       assert.equal(await page.locator("#answer .machine b").count(), 2);
-      await drawAll(page); // else what is drawn meanwhile may move the filter while it is clicked
+      await drawAll(page); // otherwise a figure that is drawn now may move the filter before the click
       await filter(page, "run", "tuesday");
       await reads(page.locator("#filters output"), /^16 of 48 configurations$/);
       await page.locator("#latency-by-size summary").click();
@@ -511,7 +513,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       for (const name of await page.locator("#latency-by-size tbody th").allInnerTexts()) assert.match(name, /tuesday/);
     }));
 
-  it("is reached by keyboard, all of it", () =>
+  it("has no control that the keyboard cannot reach", () =>
     on("small", {}, async ({ page }) => {
       await drawAll(page);
       const reachable = await page.evaluate(() => {
@@ -534,7 +536,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.equal(reached.size, reachable);
     }));
 
-  it("is filtered by keyboard alone", () =>
+  it("can be filtered with the keyboard alone", () =>
     on("small", {}, async ({ page }) => {
       await page.locator("#filters summary").first().focus();
       for (const key of ["Enter", "Tab", "Space"]) await page.keyboard.press(key);
@@ -547,7 +549,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
     ["light", 1280],
     ["dark", 400],
   ]) {
-    it(`fits, and has nothing for axe-core to find: ${scheme}, ${width} pixels wide`, () =>
+    it(`fits its width, and axe-core finds nothing: ${scheme}, ${width} pixels wide`, () =>
       on("small", { scheme, width }, async ({ page }) => {
         await drawAll(page);
         assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
@@ -560,7 +562,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       }));
   }
 
-  it("draws a workload as a graph for each middleware, with who holds and the edge that fails first", () =>
+  it("draws a workload as a graph for each middleware, with its verdict and the edge that fails first", () =>
     on("robot", {}, async ({ page, complaints }) => {
       await reads(page.locator("#winner .name"), /^lyra shm, lyra udp and vega udp hold$/);
       await reads(page.locator("#winner .figure"), /^3 of 4 hold at scale 1$/);
@@ -589,7 +591,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       assert.deepEqual(complaints, []);
     }));
 
-  it("has the loads of a workload as a table, and opens every edge, chain and node", () =>
+  it("shows the loads of a workload as a table, with details of every edge, chain and node", () =>
     on("robot", {}, async ({ page, complaints }) => {
       await drawAll(page);
       await reads(page.locator("#verdict"), /robot: holds over all 3 at scale 1; .* not over vega udp \([^)]*\); .*\.$/);
@@ -619,7 +621,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
     ["light", 1280],
     ["dark", 400],
   ]) {
-    it(`shows workloads without overflow, and with nothing for axe-core to find: ${scheme}, ${width} pixels wide`, () =>
+    it(`shows workloads within the width, and axe-core finds nothing: ${scheme}, ${width} pixels wide`, () =>
       on("robot", { scheme, width }, async ({ page }) => {
         await drawAll(page);
         for (const each of [".workload summary", ".workload details details summary"])
@@ -643,7 +645,7 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       );
     }));
 
-  it("prints every figure, on white, also those that were never in sight", () =>
+  it("prints every figure on white, also figures that were never scrolled into view", () =>
     on("small", { scheme: "dark" }, async ({ page }) => {
       assert.ok(Object.values(await marks(page)).some((number) => number === 0));
       await page.evaluate(() => {

@@ -77,7 +77,7 @@ describe("the stored runs in a browser", () => {
     if (folder) rmSync(folder, { recursive: true });
   });
 
-  it("are listed, and found by their words", () =>
+  it("are listed, and found by a search for words", () =>
     on({}, async ({ page }) => {
       assert.equal(await page.locator("tbody tr").count(), 5);
       await page.getByLabel("Search").fill("no such words");
@@ -88,7 +88,7 @@ describe("the stored runs in a browser", () => {
       await page.getByText("3 of 5 runs").waitFor();
     }));
 
-  it("have a report each, with figures that draw and names that are text", () =>
+  it("each have a report with drawn figures", () =>
     on({}, async ({ page }) => {
       for (let place = 0; place < 5; place += 1) {
         await page.locator("tbody a").nth(place).click();
@@ -99,20 +99,20 @@ describe("the stored runs in a browser", () => {
       }
     }));
 
-  it("have a verdict each in the list", () =>
+  it("each have a verdict in the list", () =>
     on({}, async ({ page }) => {
       const verdict = /^(only candidate: .* (takes|receives)|significant: lyra shm is lowest,) .*\.$/;
       for (const each of await page.locator("td.verdict").all()) await reads(each, verdict);
     }));
 
-  it("begin with what changed between the last two runs of one suite", () =>
+  it("are listed below the changes between the last two runs of a suite", () =>
     on({}, async ({ page }) => {
       await reads(page.locator(".changes li"), /^ping-twice: \d of \d configurations changed: lyra shm.* slower \(\+[\d.]+ %\)/);
       await page.getByRole("link", { name: /^Compare/ }).first().click();
       await reads(page.locator("h1"), /^What changed from monday to tuesday\?$/);
     }));
 
-  it("are compared where two are ticked, the older first", () =>
+  it("are compared if two are ticked, the older run first", () =>
     on({}, async ({ page }) => {
       const compare = page.getByRole("button", { name: "Compare the two" });
       const boxes = page.getByRole("checkbox");
@@ -123,18 +123,18 @@ describe("the stored runs in a browser", () => {
       assert.equal(await boxes.nth(2).isDisabled(), true); // a third cannot be ticked
       await compare.click();
       await page.waitForSelector("h1");
-      const told = JSON.parse(await page.locator("#data").textContent());
-      assert.equal(told.runs.length, 2);
-      assert.ok(told.runs[0].started <= told.runs[1].started);
+      const data = JSON.parse(await page.locator("#data").textContent());
+      assert.equal(data.runs.length, 2);
+      assert.ok(data.runs[0].started <= data.runs[1].started);
     }));
 
-  it("want two runs to compare, and say so", async () => {
+  it("are not compared if only one is ticked, and the page asks for two", async () => {
     const answer = await fetch(`${address}compare?run=x`);
     assert.equal(answer.status, 400);
     assert.match(await answer.text(), /Tick two runs/);
   });
 
-  it("are reached by the keyboard alone", () =>
+  it("can be reached with the keyboard alone", () =>
     on({}, async ({ page }) => {
       const seen = new Set();
       for (let press = 0; press < 14; press += 1) {

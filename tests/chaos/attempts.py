@@ -44,7 +44,7 @@ class Ended(NamedTuple):
         elif self.code not in allowed:
             yield f"{asked}: exit {self.code}, not one of {sorted(allowed)}: {self.err.strip()[:300]}"
         elif self.code and not (self.err.strip() or self.out.strip()):
-            yield f"{asked}: exit {self.code} without a word why"
+            yield f"{asked}: exit {self.code} without a message"
 
 
 @contextlib.contextmanager

@@ -27,7 +27,7 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     asked.add_argument("--seed", default="0", help="seed (default 0); KIND-SEED-NUMBER repeats one attempt")
     asked.add_argument("--kind", choices=[*kinds()], action="append", help="only this kind; may be repeated")
     asked.add_argument(
-        "--lanes", type=int, metavar="N", help=f"lanes for kinds that wait (default {WAITING} a processor)"
+        "--lanes", type=int, metavar="N", help=f"lanes for kinds that wait (default {WAITING} per processor)"
     )
     asked.add_argument("--verbose", action="store_true", help="print every attempt, even if nothing was lost")
     return asked.parse_args(words)
@@ -40,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> int:
     single = next((name for name in every if asked.seed.startswith(f"{name}-")), None)
     chosen = [single] if single else asked.kind or [*every]
     if "faults" in chosen and not namespaces():
-        print("faults: left out, since this kernel gives no namespaces in which nothing else is hit")
+        print("faults: left out, because without namespaces they would hit other processes")
         chosen.remove("faults")
     numbers = dict.fromkeys(chosen, 1) if single else _shares(chosen, asked)
     seeds = {name: [f"{name}-{asked.seed}-{number}" for number in range(numbers[name])] for name in chosen}
@@ -67,7 +67,7 @@ def main(words: Sequence[str] | None = None) -> int:
         for thread in threads:
             thread.join()
     except KeyboardInterrupt:  # attempts made so far are still reported
-        print("interrupted: what is under way ends")
+        print("interrupted: waiting for the attempts under way")
         for draws in every_draw:
             draws.end()
         for thread in threads:
@@ -85,11 +85,11 @@ def main(words: Sequence[str] | None = None) -> int:
 def _shares(chosen: Sequence[str], asked: argparse.Namespace) -> dict[str, int]:
     """Return the number of attempts for each kind. Slower kinds of mutations get fewer."""
     weights = {"stores": 4, "suites": 6, "logs": 9, "messages": 1}
-    of = {name: weights[name] for name in chosen if name != "faults"}
-    # An explicit number of faults or mutations switches the other one off.
+    used = {name: weights[name] for name in chosen if name != "faults"}
+    # If only one of the two numbers is given, the attempts of the other kind are switched off.
     only = asked.faults is not None or asked.mutations is not None
     faults, mutations = (asked.faults or 0, asked.mutations or 0) if only else (FAULTS, MUTATIONS)
-    return {name: faults if name == "faults" else mutations * of[name] // sum(of.values()) for name in chosen}
+    return {name: faults if name == "faults" else mutations * used[name] // sum(used.values()) for name in chosen}
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def _lost_after_resuming(start: Start, running: Running) -> Iterator[str]:
 def _badly_kept(running: Running, ended: Ended, hit: Hit) -> Iterator[str]:
     if running.folder is None:
         if hit.whole and ended.code != -9:
-            yield f"no run is kept: exit {ended.code}: {ended.err[-300:]}"
+            yield f"no run is stored: exit {ended.code}: {ended.err[-300:]}"
         return
     try:
         kept = read_run(running.folder)
@@ -162,13 +162,13 @@ def _badly_kept(running: Running, ended: Ended, hit: Hit) -> Iterator[str]:
         yield "it was interrupted, and the run does not say so"
     planned = len(kept.file.plan.trials)
     if (hit.whole or ended.code == 0) and ended.code in (*MEASURED, -9) and len(kept.outcomes) != planned:
-        yield f"exit {ended.code}, and of {planned} trials {len(kept.outcomes)} are kept"
+        yield f"exit {ended.code}, and {len(kept.outcomes)} of {planned} trials are stored"
     failed = [each.failed for each in kept.outcomes if each.failed is not None]
     if len(failed) > hit.most_failed:
         yield f"{len(failed)} trials failed: {json.dumps([each.text[:300] for each in failed])}"
     for each in failed:
         if hit.named and str(hit.named) not in each.text:
-            yield f"process {hit.named} was hit, and the trial says: {each.text[:400]}"
+            yield f"process {hit.named} was hit, but the trial reports: {each.text[:400]}"
         if not each.text.strip():
-            yield f"a trial failed ({each.code}) without a word why"
+            yield f"a trial failed ({each.code}) without a reason"
     yield from run("report", str(running.folder), "--markdown", "-").losses({0, 3})

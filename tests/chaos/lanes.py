@@ -41,7 +41,7 @@ def namespaces() -> bool:
 
 
 class Draws:
-    """Chooses the next seed: from the kind that has taken the least time so far, until each has had its number."""
+    """Chooses the next kind and seed: the kind that has used the least time so far, until no kind has a seed left."""
 
     def __init__(self, numbers: Mapping[str, Sequence[str]], until: float) -> None:
         """``numbers``: the seeds of each kind. No seed is drawn after the time ``until``."""
@@ -52,7 +52,7 @@ class Draws:
         self.tried: dict[str, list[Tried]] = {name: [] for name in numbers}
 
     def next(self) -> tuple[str, str] | None:
-        """Return a kind and one of its seeds, or None if there is no more."""
+        """Return a kind and one of its seeds, or None if no seed or no time is left."""
         with self._lock:
             while self._left and time.monotonic() < self._until:
                 name = min(self._left, key=self._spent.__getitem__)

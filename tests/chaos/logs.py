@@ -48,7 +48,7 @@ class Kind:
             listed = run("list", "runs", str(runs))
             losses += listed.losses({0})
             if listed.err:
-                losses.append(f"what was imported cannot be read: {listed.err}")
+                losses.append(f"the imported run cannot be read: {listed.err}")
         damaged.unlink()
         return f"{log.parent.name}/{log.name}: {'; '.join(did)}", losses
 

@@ -133,11 +133,13 @@ class Kind:
         losses = list(ended.losses(ENDS))
         folders = [path.parent for path in out.glob("*/run.json")]
         if len(folders) != 1:
-            return [*losses, f"{len(folders)} runs are kept"]
+            return [*losses, f"{len(folders)} runs are stored"]
         lines = (folders[0] / "trials.jsonl").read_bytes().splitlines()
         good = [line for line in lines if b'"failed":null' in line]
         if len(lines) != 2 or not good:
-            losses.append(f"of 2 trials {len(lines)} are kept, {len(good)} of them good: {ended.err[-300:]}")
+            losses.append(
+                f"{len(lines)} of 2 trials are stored, and {len(good)} of these succeeded: {ended.err[-300:]}"
+            )
         for verb in (("report", str(folders[0]), "--markdown", str(out / "report.md")), ("list", "runs", str(out))):
             losses += attempts.run(*verb).losses((0,))
         return losses

@@ -32,17 +32,17 @@ def of_bytes(draw: random.Random, content: bytes) -> tuple[str, bytes]:
     deep = draw.choice((b"[", b'{"a":')) * DEEP
     return draw.choice(
         (
-            (f"bytes {at}…{end} are gone", content[:at] + content[end:]),
-            (f"bytes {at}…{end} are {some!r}", content[:at] + some * (end - at) + content[end:]),
-            (f"{some!r} stands before byte {at}", content[:at] + some + content[at:]),
-            (f"a bit of byte {at} is another", _flipped(draw, content, at)),
-            (f"it ends after {at} bytes", content[:at]),
-            (f"bytes {at}…{end} stand there twice", content[:end] + content[at:]),
-            ("it is empty", b""),
-            ("it is all zeros", bytes(len(content))),
-            (f"{DEEP} times {deep[:5]!r} stand before byte {at}", content[:at] + deep + content[at:]),
-            ("it begins with a byte order mark", b"\xef\xbb\xbf" + content),
-            ("it is UTF-16", content.decode("utf-8", "replace").encode("utf-16")),
+            (f"bytes {at}…{end} are removed", content[:at] + content[end:]),
+            (f"bytes {at}…{end} are replaced by {some!r}", content[:at] + some * (end - at) + content[end:]),
+            (f"{some!r} is inserted before byte {at}", content[:at] + some + content[at:]),
+            (f"a bit of byte {at} is flipped", _flipped(draw, content, at)),
+            (f"the file ends after {at} bytes", content[:at]),
+            (f"bytes {at}…{end} are repeated", content[:end] + content[at:]),
+            ("the file is empty", b""),
+            ("all bytes are zero", bytes(len(content))),
+            (f"{DEEP} times {deep[:5]!r} are inserted before byte {at}", content[:at] + deep + content[at:]),
+            ("the file begins with a byte order mark", b"\xef\xbb\xbf" + content),
+            ("the file is UTF-16", content.decode("utf-8", "replace").encode("utf-16")),
         )
     )
 
@@ -69,17 +69,17 @@ def of_json(draw: random.Random, value: Any) -> tuple[str, bytes]:
     what = draw.randrange(10)
     if what == 0:
         del holder[key]
-        return f"{shown} is gone", _text(value)
+        return f"{shown} is removed", _text(value)
     if what == 1:
         other = draw.choice(places)
         there = value
         for each in other:
             there = there[each]
         holder[key] = json.loads(json.dumps(there))
-        return f"{shown} is what {other} is", _text(value)
+        return f"{shown} is replaced by {other}", _text(value)
     if what == 2 and isinstance(holder, list):
         holder.insert(key, json.loads(json.dumps(old)))
-        return f"{shown} is there twice", _text(value)
+        return f"{shown} is repeated", _text(value)
     if what == 3:
         holder[key] = "MARK"
         deep = draw.choice((b"[", b'{"a":')) * DEEP
@@ -140,14 +140,14 @@ def of_npy(draw: random.Random, content: bytes) -> tuple[str, bytes]:
     at = draw.randrange(len(data) + 1)
     return draw.choice(
         (
-            (f"of the header {old!r} is {new[:20]!r}", headed(head.replace(old, new))),
-            (f"of the header the first {old!r} is {new[:20]!r}", headed(head.replace(old, new, 1))),
-            (f"its format is {content[6] + 1}", content[:6] + bytes([content[6] + 1]) + content[7:]),
-            ("its header is as long as can be", content[:8] + b"\xff\xff" + content[10:]),
+            (f"in the header every {old!r} is replaced by {new[:20]!r}", headed(head.replace(old, new))),
+            (f"in the header the first {old!r} is replaced by {new[:20]!r}", headed(head.replace(old, new, 1))),
+            (f"the format is {content[6] + 1}", content[:6] + bytes([content[6] + 1]) + content[7:]),
+            ("the header has the largest possible length", content[:8] + b"\xff\xff" + content[10:]),
             ("its header has no length", content[:8] + b"\0\0" + content[10:]),
             (f"all samples are {filled!r}", content[: 10 + length] + filled * len(data)),
             ("all samples are drawn", content[: 10 + length] + draw.randbytes(len(data))),
-            (f"8 bytes of the samples from {at} are drawn", content[: 10 + length] + _over(data, at, record)),
+            (f"8 bytes of the samples from {at} are random", content[: 10 + length] + _over(data, at, record)),
             (
                 f"the samples from {at} are {filled!r}",
                 content[: 10 + length] + _over(data, at, filled * (len(data) - at)),
@@ -212,9 +212,9 @@ def lines_of(draw: random.Random, content: bytes) -> tuple[str, bytes]:
     shuffled: Sequence[bytes] = draw.sample(lines, len(lines))
     return draw.choice(
         (
-            (f"line {at + 1} is there twice", b"".join(lines[: at + 1] + lines[at:])),
-            (f"line {at + 1} is gone", b"".join(lines[:at] + lines[at + 1 :])),
-            (f"an empty line stands before line {at + 1}", b"".join([*lines[:at], b"\n", *lines[at:]])),
+            (f"line {at + 1} is repeated", b"".join(lines[: at + 1] + lines[at:])),
+            (f"line {at + 1} is removed", b"".join(lines[:at] + lines[at + 1 :])),
+            (f"an empty line is inserted before line {at + 1}", b"".join([*lines[:at], b"\n", *lines[at:]])),
             ("all lines are shuffled", b"".join(shuffled)),
             ("its lines end as Windows' do", content.replace(b"\n", b"\r\n")),
             ("it is one line", content.replace(b"\n", b" ")),

@@ -1,4 +1,4 @@
-"""Damages stored runs. Every verb that reads them must report it, end as documented, and show the other runs."""
+"""Damages stored runs. A verb that reads one must report the damage, end as documented, and show the other runs."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from mutations import lines_of, of_bytes, of_json, of_kind, of_npy
 from middlemark.store import read_run
 
 APART = 40
-"""One mutation in this number is also read by commands in their own processes."""
+"""One of this many mutations is also read by commands in their own processes."""
 TOKEN = "token"
 
 
@@ -48,7 +48,7 @@ class Kind:
         self._place.cleanup()
 
     def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
-        """Damage a copy of a run and read it in all ways; return what was done and what was lost."""
+        """Damage a copy of a run and read the copy in all ways; return what was done and what was lost."""
         self.tried += 1
         fixture = draw.choice(("patterns", "patterns", "search", "baselines"))
         victim = self.root / "victim"
@@ -69,9 +69,9 @@ class Kind:
         listed = run("list", "runs", str(self.root))
         yield from listed.losses({0})
         if str(self.neighbour) not in listed.out:
-            yield f"list runs: the neighbour is not listed: {listed.out} {listed.err}"
+            yield f"list runs: the undamaged run is not listed: {listed.out} {listed.err}"
         if "victim" not in listed.out + listed.err and (victim / "run.json").exists():
-            yield f"list runs: no word of the damaged run: {listed.out} {listed.err}"
+            yield f"list runs: the damaged run is not mentioned: {listed.out} {listed.err}"
         page = str(Path(self._place.name) / "page.html")
         yield from run("report", str(victim), "--markdown", "-").losses({0, 3})
         yield from run("show", str(victim), *(("--rows",) if self.tried % 2 else ())).losses({0, 3})
@@ -211,7 +211,7 @@ def _kept(victim: Path, damaged: list[Damaged]) -> Iterator[str]:
             return
     planned = {trial["order"] for trial in json.loads((victim / "run.json").read_bytes())["plan"]["trials"]}
     if lost := (untouched & planned) - orders:
-        yield f"reading: trials {sorted(lost)} are not read, which nobody damaged"
+        yield f"reading: trials {sorted(lost)} are undamaged but not read"
 
 
 async def _asked(app: Any, address: str) -> tuple[int, str]:

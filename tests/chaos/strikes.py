@@ -1,4 +1,4 @@
-"""The faults: each function draws one, prepares the start for it, and returns a function that causes it."""
+"""The faults: each function draws a fault, prepares the start, and returns a function that causes the fault."""
 
 import os
 import random
@@ -154,14 +154,14 @@ def of_limits(draw: random.Random, start: Start) -> Planted:
 def of_streams(draw: random.Random, start: Start) -> Planted:
     """Close the command's output, or make it block."""
     wheres = ("", "&-", "/dev/full", "> >(exit)")
-    of = {name: draw.choice(wheres) for name in ("0", "1", "2")}
+    targets = {name: draw.choice(wheres) for name in ("0", "1", "2")}
     arrows = {"0": "<", "1": ">", "2": "2>"}
-    of["0"] = "" if of["0"].startswith("> ") else of["0"]
-    redirections = [f"{arrows[name]}{where.removeprefix('>')}" for name, where in of.items() if where]
+    targets["0"] = "" if targets["0"].startswith("> ") else targets["0"]
+    redirections = [f"{arrows[name]}{where.removeprefix('>')}" for name, where in targets.items() if where]
     start.redirected = " ".join(redirections)
-    ends = frozenset({0, 1}) if of["1"] == "/dev/full" else frozenset({0})
+    ends = frozenset({0, 1}) if targets["1"] == "/dev/full" else frozenset({0})
     return f"streams: {start.redirected or 'as usual'}", lambda _: Hit(
-        ends, most_failed=0, whole=True, mute=bool(of["2"])
+        ends, most_failed=0, whole=True, mute=bool(targets["2"])
     )
 
 
@@ -267,7 +267,7 @@ def of_several(draw: random.Random, start: Start) -> Planted:
             time.sleep(apart_s)
         return Hit(frozenset({0, 3, -signal.SIGKILL}), most_failed=0, whole=True, others=(*others,))
 
-    return f"{count} go on with it {apart_s:g} s apart, after SIGKILL", strike
+    return f"{count} commands resume the run {apart_s:g} s apart, after SIGKILL", strike
 
 
 def of_neighbours(draw: random.Random, start: Start) -> Planted:
@@ -282,7 +282,7 @@ def of_neighbours(draw: random.Random, start: Start) -> Planted:
         other.out = Path(words[words.index("--out") + 1])
         return Hit(MEASURED, others=(other,))
 
-    return f"another of the same seed and domain {after_s * 1000:.0f} ms later", strike
+    return f"another run with the same seed and domain {after_s * 1000:.0f} ms later", strike
 
 
 FAULTS: dict[Callable[[random.Random, Start], Planted], int] = {

@@ -133,7 +133,7 @@ class Running:
             states = ", ".join(f"{words_of(pid)[0].decode(errors='replace')} {pid}" for pid in strangers())
             end_all()
             out, err = self.process.communicate()
-            return Ended(self.words, None, "", f"hung; there were {states}; {err.decode(errors='replace')[-500:]}")
+            return Ended(self.words, None, "", f"hung; processes: {states}; {err.decode(errors='replace')[-500:]}")
         return Ended(self.words, self.process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
@@ -198,9 +198,9 @@ class Residue:
     def left(self, *, killed: bool = False) -> list[str]:
         """Describe new files and processes; ``killed``: ignore scratch folders without an owner."""
         words = {pid: b" ".join(words_of(pid)).decode(errors="replace") for pid in strangers()}
-        processes = [f"process {pid} is left: {argv}" for pid, argv in words.items()]
+        processes = [f"process {pid} is left behind: {argv}" for pid, argv in words.items()]
         files = [path for path in self._files() if path not in self._before and not (killed and _empty(path))]
-        return processes + [f"{path} is left" for path in files]
+        return processes + [f"{path} is left behind" for path in files]
 
     def clear(self) -> None:
         """Remove the residue for the next attempt."""

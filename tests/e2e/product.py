@@ -195,7 +195,7 @@ class Bench:
         return ended
 
     def run_leaving(self, *arguments: str) -> Ended:
-        """Run the command to its end, without checking for files of other runs."""
+        """Run the command to its end, without checking that no scratch folder is left behind."""
         return self.start(*arguments).ended()
 
     def leftovers(self) -> list[str]:

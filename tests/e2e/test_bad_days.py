@@ -51,7 +51,7 @@ EXPECTED: dict[str, dict[str, int]] = {
     "lost on the way out": {"lost": 3},
     "duplicated": {"duplicated": 2},
     "duplicated on the way out": {"duplicated": 1},
-    # The reply came after the next message was sent, so the ping had already given it up.
+    # The ping no longer waits for this reply, because it has already sent the next message.
     "reordered": {"reordered": 1, "late": 1},
     "damaged": {"damaged": 2},
     "damaged on the way out": {"damaged": 1},

@@ -560,7 +560,7 @@ def test_packages_that_cannot_be_installed_stop_the_start(ready: Checkout) -> No
     assert ready.start()[0] == 0
 
 
-def test_a_checkout_that_is_not_writable_is_reported_with_the_way_out(ready: Checkout) -> None:
+def test_a_checkout_that_is_not_writable_is_reported_with_the_next_step(ready: Checkout) -> None:
     lock = ready.state / "lock"
     lock.unlink()
     lock.mkdir()  # even root cannot open a folder for writing

@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(cargo() is None, reason="there is no cargo 1.91 
 
 @dataclass(frozen=True)
 class Bench:
-    """Checkouts that have an adapter with the same name, and a crate that stands in for a released one."""
+    """Checkouts that have an adapter with the same name, and a crate that the tests treat as released."""
 
     folder: Path
 
@@ -69,7 +69,7 @@ class Bench:
         write(self.folder / "home" / "config.toml", f'{replaced}"{self.folder / "registry"}"\n')
 
     def checkout(self, name: str, says: str) -> Path:
-        """Make a checkout whose adapter has its own text, with the modification time of all others."""
+        """Make a checkout whose adapter contains this text. All checkouts' files have the same modification time."""
         checkout = self.folder / name
         write(
             checkout / "CMakeLists.txt",

@@ -44,7 +44,7 @@ def test_changed_messages_are_accepted_unless_messages_are_signed(bench: Bench, 
         try:
             forger = Forger()
         except PermissionError:
-            pytest.skip("it wants a network of its own: scripts/alone")
+            pytest.skip("the test needs its own network: scripts/alone")
         with forger:
             ended = bench.run(
                 *("run", "--adapter", adapter, "--transport", "udp", "--security", level, "--size", "256"),

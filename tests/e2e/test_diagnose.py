@@ -26,7 +26,7 @@ def needs(*adapters: str) -> pytest.MarkDecorator:
 
 
 class Diagnosed:
-    """A run under a planted limit, the diagnosis of it, and the lifting of the limit."""
+    """A run under a planted limit, its diagnosis, and the effect of lifting the limit."""
 
     def __init__(self, bench: Bench, prefix: tuple[str, ...] = ()) -> None:
         self.bench = bench
@@ -56,7 +56,7 @@ class Diagnosed:
 
 @pytest.fixture
 def group() -> Iterator[Path]:
-    """Yield an empty control group; move processes that are still in it out at the end."""
+    """Yield an empty control group. At the end, move its remaining processes to the parent group."""
     if not (GROUPS / "cpu.cfs_quota_us").exists():
         pytest.skip("no control groups of version 1")
     folder = GROUPS / f"middlemark-test-{os.urandom(4).hex()}"
@@ -91,7 +91,7 @@ def test_a_too_small_receive_buffer_is_named_and_enlarged(bench: Bench) -> None:
 @needs_root
 @needs("iceoryx")
 def test_too_small_shared_memory_is_named_and_enlarged(bench: Bench) -> None:
-    # Each command has its own /dev/shm, whose options at the end go to stderr.
+    # Each command has its own /dev/shm. At the end the script prints the mount's options to stderr.
     script = 'mount -t tmpfs -o size=6m tmpfs /dev/shm || exit; "$@"; s=$?; stat -f -c "%b×%S" /dev/shm >&2; exit $s'
     here = Diagnosed(bench, ("unshare", "--mount", "sh", "-c", script, "sh"))
     stream = ("--adapter", "iceoryx", "--pattern", "stream", "--size", "1m", "--rate", "20", "--depth", "8")

@@ -20,16 +20,16 @@ from middlemark.stats.one_way import TIMES_UNCERTAINTY
 
 BUILT = set(descriptions())
 ON_ANOTHER_CLOCK_NS = (AHEAD_S["robot"] - AHEAD_S["base"]) * 1e9 / 2
-"""More than any latency on a crowded machine, and less than the difference of the two hosts' unadjusted clocks."""
+"""Time in ns, longer than any latency on a crowded machine, and shorter than the difference of the hosts' clocks."""
 LARGE_NS = 8.4e6
 """Time in ns of 1 MiB at 1 Gbit/s, without the frames' headers."""
 
 
 def assert_large(p50_ns: float | None, uncertainty_ns: float, absent: str | None) -> None:
-    """Check that this may be the median time of 1 MiB between the hosts.
+    """Check that the median time of 1 MiB between the hosts is plausible, or absent for a good reason.
 
-    The median is absent if the uncertainty of the clocks is more than a tenth of it, as on a crowded machine.
-    ``absent`` is the reason that the output names.
+    It is absent if the clocks' uncertainty is more than a tenth of the median, as on a crowded machine. ``absent`` is
+    the reason that the output names.
     """
     if p50_ns is None:
         assert TIMES_UNCERTAINTY * uncertainty_ns > LARGE_NS, absent or "no reason is named"
@@ -127,7 +127,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
     assert "the clocks of two hosts were compared in each trial, to ± " in report
 
 
-@pytest.mark.full  # the other tests measure round trips and streams between hosts, and conformance these middlewares
+@pytest.mark.full  # conformance measures these middlewares, and other tests measure between hosts
 def test_the_suite_for_a_gigabit_link_runs_between_the_hosts(hosts: TwoHosts) -> None:
     wanted = {"cyclonedds", "fastdds", "zenoh", "ros1", "mqtt"} & BUILT
     ended = hosts.start(
@@ -230,7 +230,7 @@ def test_a_host_that_disappears_fails_only_its_current_trial(hosts: TwoHosts) ->
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
-@pytest.mark.full  # to the other host it is silent, as with a cut line
+@pytest.mark.full  # a frozen host sends nothing, as with a cut line
 def test_a_frozen_host_fails_only_its_current_trial(hosts: TwoHosts) -> None:
     run = hosts.start(*THREE)
     dask = dask_of_robot(hosts)
@@ -307,7 +307,7 @@ def test_an_emulated_link_between_hosts_is_refused_before_any_host_is_reached(be
 
 
 @pytest.mark.brief
-def test_hosts_prints_what_is_ready(hosts: TwoHosts) -> None:
+def test_the_verb_hosts_prints_the_state_of_each_host(hosts: TwoHosts) -> None:
     ended = hosts.start("hosts").ended(120)
     assert ended.code == 0, ended.err + ended.out
     for name in NAMES:
@@ -378,7 +378,7 @@ def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
         yield address, options
     finally:
         scheduler, *workers = processes
-        for ended in (workers, [scheduler]):  # a Dask worker that loses its scheduler while it ends may hang
+        for ended in (workers, [scheduler]):  # the workers first: a worker that loses its scheduler may hang
             for process in ended:
                 process.terminate()
             for process in ended:

@@ -118,8 +118,8 @@ def test_a_robots_nodes_are_at_one_end_of_the_link_and_its_operators_at_the_othe
         assert cell["failed"] is None, cell["failed"]
         assert cell["across"] == "base-robot"
         edges = {(each["name"], each["to"]): each for each in cell["workload"]["topics"]}
-        # The first four of its 12 frames leave at once, the others take 8 ms at 10 Mbit/s. A node at the same site
-        # needs no link.
+        # The first four of a scan's 12 frames leave at once, the other eight take 8 ms at 10 Mbit/s. A node at the same
+        # site needs no link.
         assert edges["scan", "planner"]["one_way_ns"]["p50"] > 8e6
         assert edges["scan", "recorder"]["one_way_ns"]["p50"] < 8e6
         assert edges["velocity", "wheels"]["received"] > 0

@@ -15,7 +15,7 @@ from middlemark.workers.find import executables, witness
 
 pytestmark = [
     pytest.mark.usefixtures("null_worker"),
-    pytest.mark.skipif("shm" not in executables(), reason="the shared memory raw_transport was not built here"),
+    pytest.mark.skipif("shm" not in executables(), reason="the raw transport shm was not built here"),
 ]
 
 ONE = ("run", "--adapter", "shm", "--size", "64", "--warmup", "50ms", "--trials", "1", "--quiet", "--format", "json")
@@ -32,7 +32,7 @@ def neighbour(folder: Path, name: str, does: str) -> Iterator[None]:
     try:
         yield
     finally:
-        process.terminate()  # timeout passes it on
+        process.terminate()  # the command `timeout` passes the signal on
         process.wait()
 
 

@@ -1,4 +1,4 @@
-"""A killed run is resumed: the same design, every trial once."""
+"""A killed run is resumed with its original design, and every trial is measured once."""
 
 import json
 import random

@@ -103,7 +103,7 @@ def test_a_flood_is_warned_to_have_its_latency_from_queues(flood: dict[str, Any]
     assert "flooded" in {warning["code"] for warning in flood["warnings"]}
 
 
-def test_a_stream_at_a_rate_never_exceeds_it(bench: Bench) -> None:
+def test_a_stream_never_exceeds_its_rate(bench: Bench) -> None:
     options = ("--pattern", "stream", "--rate", "200,500", "--size", "64", "--samples", "100")
     ended = bench.run("run", "--adapter", "shm", *options, *SHORT, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err

@@ -14,7 +14,7 @@ ADAPTERS = set(descriptions())
 
 
 def first_sizes(suite: Suite) -> str:
-    """Return one size of each sweep for --only. It is not the smallest, which may be below the header."""
+    """Return one size of each sweep, for --only. The smallest size is not used: it may be smaller than the header."""
     sizes = [sweep.levels("size").values for sweep in suite.sweeps]
     return ",".join(sorted({str(each[min(1, len(each) - 1)]) for each in sizes}))
 
@@ -94,7 +94,7 @@ def test_no_included_suite_takes_more_than_half_an_hour_with_the_adapters_here(b
     assert max(times.values()) <= 30 * 60
 
 
-def test_a_run_within_a_budget_has_fewer_trials_and_says_what_that_costs(bench: Bench) -> None:
+def test_a_run_within_a_budget_has_fewer_trials_and_a_note_about_the_effect(bench: Bench) -> None:
     suite = bench.suite("[[sweep]]\nadapter = ['udp', 'uds']\nduration = '1s'\nbaseline = false\ntrials = 6\n")
     ended = bench.run("run", suite, "--budget", "8s", "--format", "json")
     assert ended.code == 0, ended.err

@@ -1,4 +1,4 @@
-"""`tune` changes settings of the machine and restores them, whatever ends it."""
+"""`tune` changes settings of the machine, and restores them however the command ends."""
 
 import asyncio
 import json

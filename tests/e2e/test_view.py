@@ -174,7 +174,9 @@ def test_a_damaged_run_is_listed_with_its_problem(bench: Bench, tmp_path: Path) 
         ((".", "--port", "x"), 2, "'x' is no port"),
     ],
 )
-def test_what_view_cannot_serve_is_refused(bench: Bench, words: tuple[str, ...], code: int, problem: str) -> None:
+def test_a_folder_or_port_that_view_cannot_use_is_refused(
+    bench: Bench, words: tuple[str, ...], code: int, problem: str
+) -> None:
     ended = bench.run_leaving("view", *words)
     assert ended.code == code
     assert problem in ended.err

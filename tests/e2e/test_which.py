@@ -47,9 +47,10 @@ def test_a_planted_winner_is_found_with_few_trials_of_the_others(bench: Bench) -
 
 @pytest.mark.full  # tests/unit/test_stats_race.py simulates ties
 def test_a_planted_tie_names_both_candidates_and_no_best(bench: Bench) -> None:
-    # A race may name a wrong winner once in twenty times (docs/decisions/0029). Two wrong winners in a row are a fault.
+    # One race in twenty may name a wrong winner (docs/decisions/0029). Two wrong winners in a row are a fault.
     answers = [raced_tie(bench)]
-    # Other work on this machine can make the difference of the two too uncertain for a tie: then they are undecided.
+    # If other programs use this machine, the difference between the two may be too uncertain for a tie, so the race is
+    # undecided.
     even = re.compile("(Tie|Undecided) for 4 KiB one at a time, 2 processes: null memory")
     if not even.match(answers[0]):
         answers.append(raced_tie(bench))

@@ -75,7 +75,7 @@ def described(name: str, title: str, version: str, licence: str, *, is_raw_trans
 
 @pytest.fixture
 def facts() -> MeasuredRun:
-    """A complete run on a small machine; ``render`` puts in the results."""
+    """A complete run on a small machine, without results; ``render`` adds them."""
     clock = Clock(source="tsc", ticks_per_second=2.45e9, cost_ns=9.1, resolution_ns=0.41)
     trials = range(36)
     return MeasuredRun(

@@ -60,7 +60,7 @@ def _described(name: str, is_raw_transport: bool) -> Description:
 
 
 def _measured(results: Results, **given: object) -> MeasuredRun:
-    """The results as a run of seven trials each, with figures around those of the results."""
+    """Return a run with seven trials of each result, whose figures vary around the figures of the result."""
     cells = tuple(each.cell for each in results)
     trials = [[_trial(at, result, number) for number in range(TRIALS)] for at, result in enumerate(results)]
     planned = tuple(
@@ -87,7 +87,7 @@ def _measured(results: Results, **given: object) -> MeasuredRun:
     return MeasuredRun(
         folder=Path("runs/2026-03-01_12-00-00-first-look"),
         file=RunFile(**(facts | given)),  # type: ignore[arg-type]
-        outcomes=tuple(each.outcome for of in trials for each in of),
+        outcomes=tuple(each.outcome for cell_trials in trials for each in cell_trials),
         trials=trials,
         results=[msgspec.structs.replace(each, trials=TRIALS if each.failed is None else 0) for each in results],
         samples=lambda _: None,

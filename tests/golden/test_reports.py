@@ -276,7 +276,7 @@ def test_roundtrip_counts_every_sample_and_halves_only_the_round_trip(
     assert [int(first[0]), int(second[0])] == counts, "samples of different trials are not pooled"
     assert sum(int(line[1]) for line in seconds) == sum(counts)
     assert [int(each) for each in first[1:5]] == [12, 10, 15, 15]
-    # Write access has all trials: 4.004 µs at the median. Reading was measured only in the first trial.
+    # Writing was measured in both trials (median 4.004 µs), reading only in the first.
     assert first[5:] == [str(counts[0]), "4", "4", str(counts[0]), "2", "2"]
     assert second[5:] == [str(counts[1]), "4", "4", "0", "-", "-"]
 

@@ -4,16 +4,16 @@ Its figures are calculated from the load, so a second of measuring takes no time
 module of Middlemark. Keys of ``native``, all strings:
 
 log           a file to append a line to for every command: ``<ns> <role> <command as JSON>``
-clock         <role>=<source>:<ticks a second>
+clock         <role>=<source>:<ticks per second>
 rss           resident bytes
 tick_s        seconds between two ticks; 0.1
-capacity      the largest number of messages a second that arrive at a subscriber
+capacity      the largest number of messages per second that arrive at a subscriber
 p99_per_hz    one-way p99 in ns for each Hz of the rate
 at, does      a role, and its fault: ``die`` or ``fall silent`` at its start, ``stay`` when it is stopped,
               ``linger`` (go on for a while) when it is stopped, ``fail`` with an error of its own
 sends         send messages over UDP: ``protected``, or ``plain`` whatever the security
 admits        the identities that get ready, in addition to the two of a trial
-record        a file to append a line to for every event: ``[<role>, <event>, <event as said>]``
+record        a file to append a line to for every event: ``[<role>, <event>, <event as sent>]``
 rates         the faults occur only at rates within these limits (Hz): ``<lowest> <highest>``
 at, leaves    a role, and a command that it starts in its own session; the pid is written to ``left`` in this folder
 at, says      a role, and its wrong fields: ``{"<event>": {"<field, dotted>": <value, or "absent">}}``
@@ -160,12 +160,12 @@ class Fake:
         return f"{key} {key.stat().st_mode & 0o777:o}"
 
     def own_settings(self) -> Json | None:
-        """Return one line of code of each process, if the native setting ``settings`` asks for it."""
+        """Return the text of the native setting ``settings``, with this worker's name for NAME, or None without it."""
         line = self.native.get("settings")
         return {"language": "cpp", "text": line.replace("NAME", self.name) + "\n"} if line else None
 
     def send_messages(self, role: Json) -> None:
-        """Send some messages, with a payload as in core/message.hpp, or with noise if it is protected."""
+        """Send some messages, with a payload as in core/message.hpp, or with random bytes if the cell is protected."""
         self.socket = socket.socket(type=socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         plain = self.settings.get("security", "none") == "none" or self.native["sends"] == "plain"

@@ -1,4 +1,4 @@
-"""Latencies as on a real machine: consecutive ones are similar, the tail is heavy, and the machine drifts."""
+"""Latencies as on a real machine: consecutive latencies are similar, the tail is heavy, and the machine drifts."""
 
 import numpy as np
 from scipy.signal import lfilter

@@ -60,8 +60,8 @@ ROBOT = Workload(
 )
 
 Figures = Mapping[Cell, Sequence[float | Failure]]
-"""For each trial its failure, or one figure: p50 in ns, messages a second if the rate counts, or for a workload the
-share of its deadline that its worst edge takes."""
+"""For each trial: its failure or one figure. The figure is the p50 in ns, the messages per second if the row is judged
+by its rate, or for a workload the share of the deadline that the worst edge takes."""
 
 
 def cell(adapter: str = "lyra", transport: str = "udp", **levels: Any) -> Cell:
@@ -120,7 +120,9 @@ def _measured(name: str, file: RunFile, trials: Sequence[Sequence[TrialSummary]]
     return MeasuredRun(
         folder=Path(f"runs/{name}"),
         file=file,
-        outcomes=tuple(sorted((each.outcome for of in trials for each in of), key=lambda each: each.order)),
+        outcomes=tuple(
+            sorted((each.outcome for cell_trials in trials for each in cell_trials), key=lambda each: each.order)
+        ),
         trials=trials,
         results=results_of(file.plan, trials, {each.name: each for each in file.adapters}),
         samples=lambda _: None,
@@ -204,7 +206,7 @@ def _arrived(index: int, topic: int, number: int) -> Arrived:
 
 
 def _graph(graph: Workload, outcome: TrialOutcome, share: float) -> TrialSummary:
-    """Return ten seconds of a graph: the first edge takes this share of its deadline, the others half of it."""
+    """Return ten seconds of a graph: the first edge takes this share of its deadline, every other edge half of it."""
     numbers = [round(hz * 10) for hz in graph.rates_hz]
     shares = [share, *[share / 2] * (len(graph.edges) - 1)]
     by_subscriber, edges = {}, []
@@ -249,5 +251,5 @@ def _cost(who: str, share: float) -> WorkerCost:
 
 
 def spread(middle: float, trials: int = 10, by: float = 0.01) -> list[float | Failure]:
-    """Return figures around a middle, each slightly different from the others."""
+    """Return figures around a middle value. No two figures are equal."""
     return [middle * (1 + by * (at - (trials - 1) / 2) / trials) for at in range(trials)]

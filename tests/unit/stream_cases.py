@@ -13,7 +13,7 @@ START_NS = 5_000_000_000_000
 
 
 def sent(index: int = 0, **given: object) -> Sent:
-    """Return a publisher that sent 1,001 messages, one each ms, except where a field says otherwise."""
+    """Return a publisher that sent 1,001 messages, one per ms, except where a field says otherwise."""
     figures: dict[str, object] = {
         "index": index,
         "topic": 0,
@@ -76,7 +76,7 @@ def arrival(
 
 
 def buckets(values: np.ndarray) -> Samples:
-    """Return the histogram that a role would write for these values: 128 buckets an octave, exact below 256."""
+    """Return the histogram that a role would write for these values: 128 buckets per octave, exact below 256."""
     shift = np.maximum(np.floor(np.log2(np.maximum(values, 1))).astype(np.int64) - 7, 0)
     lower = (values.astype(np.int64) >> shift) << shift
     found, first, counts = np.unique(lower, return_index=True, return_counts=True)

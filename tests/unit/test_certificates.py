@@ -50,13 +50,13 @@ def signed_by_nobody(
     issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "own")])
     named = x509.NameOID.ORGANIZATION_NAME if common_name is None else x509.NameOID.COMMON_NAME
 
-    def given(subject: x509.Name, of: ec.EllipticCurvePrivateKey, *, authority: bool) -> bytes:
+    def given(subject: x509.Name, owner: ec.EllipticCurvePrivateKey, *, authority: bool) -> bytes:
         days = (-1, 1) if authority else (begins_days, ends_days)
         made = (
             x509.CertificateBuilder()
             .subject_name(subject)
             .issuer_name(issuer)
-            .public_key(of.public_key())
+            .public_key(owner.public_key())
             .serial_number(7)
             .not_valid_before(now + datetime.timedelta(days=days[0]))
             .not_valid_after(now + datetime.timedelta(days=days[1]))
@@ -191,7 +191,7 @@ def test_a_certificate_of_another_authority_is_refused(folder: Path) -> None:
     assert found_problems(folder) == ["sender.pem: ca.pem did not issue it, so the other processes would refuse it"]
 
 
-def test_a_certificate_that_is_no_authoritys_is_refused(folder: Path) -> None:
+def test_a_certificate_that_may_not_sign_others_is_refused_as_authority(folder: Path) -> None:
     (folder / "ca.pem").write_bytes((folder / "broker.pem").read_bytes())
     assert found_problems(folder, "x509")[0] == "ca.pem: is not the certificate of an authority (CA:TRUE is missing)"
 

@@ -57,7 +57,7 @@ def own_documents(folder: Path, key: str = "ec", usage: str = "digitalSignature,
 
 
 def replace(folder: Path, name: str, document: str, authority: Authority | None = None) -> None:
-    """Have an authority sign the document. None: a second authority, which becomes the set's own."""
+    """Replace a document, signed by the authority. Without one, add a second authority to the set, which signs it."""
     own = authority or Authority("second")
     (folder / name).write_bytes(own.sign(document))
     if authority is None:

@@ -74,7 +74,7 @@ def test_a_kind_that_needs_namespaces_is_left_out_with_a_message(
         (Ended(("list",), None, "", "Traceback (most recent call last):\nKeyError"), "an exception"),
         (Ended(("list",), 0, "", "Traceback (most recent call last):\nKeyError"), "an exception"),
         (Ended(("list",), 1, "", "x"), "exit 1, not one of [0, 3]"),
-        (Ended(("list",), 3, "", ""), "exit 3 without a word why"),
+        (Ended(("list",), 3, "", ""), "exit 3 without a message"),
     ],
 )
 def test_each_kind_of_loss_is_reported(ended: Ended, loss_text: str) -> None:

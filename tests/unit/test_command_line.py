@@ -317,7 +317,7 @@ def test_an_import_is_shown_again_as_it_was_printed(tmp_path: Path, monkeypatch:
 
 @pytest.fixture
 def selftest_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The run of a selftest with six trials: A under four labels, and A with a tenth and a half planted."""
+    """The run of a selftest with six trials: A under four labels, and A with planted delays of 10 % and of 50 %."""
     monkeypatch.chdir(tmp_path)
     labels = {"A1": 1.0, "A2": 1.0, "A3": 1.0, "A4": 1.0, "A+10%": 1.1, "A+50%": 1.5}
     folder = write(tmp_path / "runs", {cell(label=name): 50_000 * times for name, times in labels.items()}, trials=6)

@@ -62,7 +62,7 @@ def write(
 ) -> Path:
     """Store a run in which each cell has this typical round trip in ns.
 
-    Trial n is n ns longer, or trials vary by 8 %.
+    Trial n takes n ns longer. With ``scatter``, the seed, trials instead vary by 8 %.
     """
     asked = tuple(cells)
     plan = Plan(

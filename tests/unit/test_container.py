@@ -1,4 +1,4 @@
-"""A container that lacks something for a run gets a message with the necessary flags, and only those."""
+"""A container that lacks something for a run gets a message with the necessary flags, and no other flags."""
 
 import msgspec
 import pytest

@@ -28,14 +28,14 @@ def trips(instants_s: Sequence[float], round_trips_us: Sequence[float]) -> Sampl
 
 @pytest.fixture
 def printed(tmp_path: Path) -> Printed:
-    """Print a run of one trial a row, with the given round trips."""
+    """Print a run in which each row has one trial with the given round trips."""
 
-    def of(*trials: Samples, **levels: object) -> str:
+    def printed_lines(*trials: Samples, **levels: object) -> str:
         asked = {cell(**{"size": 64, **levels, "transport": each}): 1.0 for each in ("udp", "shm")[: len(trials)]}
         run = read_measured(write(tmp_path, asked, trials=1))
         return ddsperf.render(document_of([run]), View(samples_of=lambda row: [trials[row]]))
 
-    return of
+    return printed_lines
 
 
 def log_of(text: str) -> Log:

@@ -34,17 +34,17 @@ def noise(change: Moved | None = None, **more: Any) -> Witnessed:
     )
 
 
-def found(of: Cell, result: Mapping[str, Any], **outcome: Any) -> list[Limit]:
+def found(subject: Cell, result: Mapping[str, Any], **outcome: Any) -> list[Limit]:
     """Return the limits found in a cell whose two trials have this outcome and whose result is the given one."""
     failed = outcome.get("failed")
-    run = run_of({of: [failed] * 2 if failed else [1000.0] * 2})
+    run = run_of({subject: [failed] * 2 if failed else [1000.0] * 2})
     carried = [msgspec.structs.replace(each, **outcome) for each in run.outcomes]
     [row] = run.results
     return [*limits_of([msgspec.structs.replace(row, **result)], carried, DESCRIPTIONS)]
 
 
-def checks(of: Cell, result: Mapping[str, Any], **outcome: Any) -> list[str]:
-    return [each.check for each in found(of, result, **outcome)]
+def checks(subject: Cell, result: Mapping[str, Any], **outcome: Any) -> list[str]:
+    return [each.check for each in found(subject, result, **outcome)]
 
 
 COST = WorkerCost(
@@ -83,14 +83,14 @@ EACH: list[tuple[str, Cell, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("check", "of", "carried"), EACH, ids=[each[0] for each in EACH])
+@pytest.mark.parametrize(("check", "subject", "carried"), EACH, ids=[each[0] for each in EACH])
 def test_each_limit_is_named_only_with_evidence_in_a_row_that_suffers(
-    check: str, of: Cell, carried: dict[str, Any]
+    check: str, subject: Cell, carried: dict[str, Any]
 ) -> None:
-    assert checks(of, LOST, **carried) == [check]
-    assert checks(of, TAIL, **carried) == [check]
-    assert checks(of, STEADY, **carried) == [], "the row has no symptom"
-    assert checks(of, LOST) == [], "the trials have no evidence"
+    assert checks(subject, LOST, **carried) == [check]
+    assert checks(subject, TAIL, **carried) == [check]
+    assert checks(subject, STEADY, **carried) == [], "the row has no symptom"
+    assert checks(subject, LOST) == [], "the trials have no evidence"
 
 
 def test_a_few_dropped_datagrams_do_not_explain_a_loss() -> None:
@@ -174,7 +174,7 @@ def test_a_remedy_of_the_middlewares_changes_its_native_setting() -> None:
     assert dict(after.native) == {"buffer": "4194304", "other": "1"}
 
 
-def test_a_value_that_is_only_held_open_has_no_value_before() -> None:
+def test_a_setting_that_exists_only_while_a_file_is_open_has_no_earlier_value() -> None:
     held = lift(name="/dev/cpu_dma_latency", before="", after="0", change=Setting("/dev/cpu_dma_latency", "0"))
     before, after = held.sides(TRIPS)
     assert (before.system, after.system) == (None, "/dev/cpu_dma_latency=0")

@@ -355,7 +355,9 @@ def test_planned_baselines_are_selected_only_by_their_names() -> None:
     text = '[[sweep]]\nadapter = "cyclonedds"\ntransport = "udp"\nsize = 64\n'
     expect = '[[expect]]\nof = "size=64"\nat_most = "5ms"\n[[expect]]\nof = "adapter=udp"\nat_most = "5ms"\n'
     plan = make_plan([suite_of(text + expect, baseline=True)], EVERYONE, cpus=(0, 1), seed=1)
-    subjects = [[plan.cells[each.a.cell].adapter for each in parts_of(of, plan)] for of in plan.expectations]
+    subjects = [
+        [plan.cells[each.a.cell].adapter for each in parts_of(expectation, plan)] for expectation in plan.expectations
+    ]
     assert subjects == [["cyclonedds"], ["udp"]]
 
 

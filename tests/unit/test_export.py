@@ -1,4 +1,4 @@
-"""``middlemark export``: the files are read back, by the other tools where they are installed."""
+"""``middlemark export``: exported files can be read back, also by the other tools if these are installed."""
 
 import csv
 import io

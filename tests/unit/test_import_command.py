@@ -79,7 +79,7 @@ def test_every_log_can_be_printed_as_a_table_json_and_csv(path, tmp_path):
     assert len(rows) == len(document["cells"])
     for cell in document["cells"]:
         assert cell["imported"]["files"] == [path.name]
-        assert cell["receive"] is None, "the log does not contain it"
+        assert cell["receive"] is None, "the log does not contain the reception"
         assert cell["duplicated"] is None, "a missing count is null, not zero"
         assert cell["failed"] or "imported" in [each["code"] for each in cell["warnings"]]
 

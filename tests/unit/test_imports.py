@@ -70,7 +70,7 @@ def test_seconds_with_few_samples_raise_no_warning_about_ddsperfs_percentiles():
 def test_percentiles_of_too_few_round_trips_a_second_are_absent():
     times = one(read(fixture("ddsperf/two-pongs.log"))).times.round_trip_ns
     assert times.p50 is not None
-    assert times.p99 is None, "100 round trips a second have no 99 %: it is their maximum"
+    assert times.p99 is None, "of 100 round trips in a second, the 99 % quantile is the maximum"
 
 
 def test_a_ping_with_two_pongs_is_one_trial_with_figures_of_each_reply():
@@ -101,7 +101,7 @@ def test_timed_out_pings_of_ddsperf_are_lost_replies():
     lossy, whole = one(read(log)), one(read(fixture("ddsperf/ping.log")))
     assert lossy.counts is not None
     assert (lossy.counts.lost, lossy.counted) == (3, ("received", "lost"))
-    assert whole.counted == ("received",), "lines that were not printed are not counts of zero"
+    assert whole.counted == ("received",), "a count without a line is not zero"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_process_with_its_own_lines_in_the_log_counts_once():
     assert one(read(both)).costs[1].seconds == 1.0
 
 
-def test_pings_among_data_have_no_cost_because_it_belongs_to_the_data():
+def test_pings_among_data_have_no_cost_because_the_printed_cost_is_that_of_the_data():
     pings, stream = read(fixture("ddsperf/one-process.log")).measured
     assert pings.costs == ()
     assert len(stream.costs) == 1
@@ -296,7 +296,7 @@ def test_throughputtests_loss_is_everything_sent_that_did_not_arrive():
     assert "4,590" in why.text
 
 
-def test_throughputtest_without_a_loss_has_no_warning_about_it():
+def test_throughputtest_without_a_loss_has_no_warning_about_losses():
     assert not any("gaps-only" in codes(each) for each in read(fixture("throughputtest/both.log")).measured)
 
 
@@ -452,9 +452,9 @@ def test_figures_of_a_document_become_rows_without_samples():
     assert (measured.cell.pin, measured.cell.priority) == ((0,), "fifo:80")
     assert not {"size", "pin", "priority", "transport"} & set(measured.cell.unknown)
     assert {"receive", "reliability"} <= set(measured.cell.unknown)
-    assert measured.times.round_trip_ns.p50 == 24_000, "halves are doubled"
+    assert measured.times.round_trip_ns.p50 == 24_000, "half round trips are doubled"
     assert measured.times.write_ns.p50 == 3_000, "a write time is not doubled"
-    assert measured.times.round_trip_ns.p99_99 is None, "one sample lies beyond the 99.99 % of 10,000"
+    assert measured.times.round_trip_ns.p99_99 is None, "only one of 10,000 samples is above the 99.99 % quantile"
     assert {"imported", "half-round-trip", "few-samples"} == codes(measured)
     assert hung.failed.text == "the run gave no result"
 

@@ -1,4 +1,4 @@
-"""Links: their notation, the time of messages on them, and the cells that have them."""
+"""Links: their notation, the time that messages take on a link, and the cells with a link."""
 
 import pytest
 from hypothesis import given

@@ -69,7 +69,7 @@ def test_report_compare_and_junit_agree_on_every_pair(tmp_path: Path, seed: int)
     for factor in factors:
         everything = rows(folder, "--by", factor)
         assert sorted((each["verdict"], each["p_family"], each["trials_needed"] or 0) for each in everything) == sorted(
-            (word, p, needed or 0) for (of, *_), (word, p, needed) in reported.items() if of == factor
+            (word, p, needed or 0) for (by, *_), (word, p, needed) in reported.items() if by == factor
         )
         some = rows(f"{folder}:size=64", "--by", factor)
         verdicts_of_all = {

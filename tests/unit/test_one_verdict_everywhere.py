@@ -74,9 +74,11 @@ def drawn_import(draw: random.Random) -> MeasuredRun:
     measured: list[ImportedTrial] = []
     for tool in draw.sample(["lyra", "rigel", "mizar"], draw.randint(1, 3)):
         stream = draw.random() < 0.3
-        of = log.cell(tool, draw.choice([0, 64, 1024]), "stream" if stream else "ping-pong")
+        logged_cell = log.cell(tool, draw.choice([0, 64, 1024]), "stream" if stream else "ping-pong")
         if stream and draw.random() < 0.7:
-            of = msgspec.structs.replace(of, rate="max", unknown=tuple(e for e in of.unknown if e != "rate"))
+            logged_cell = msgspec.structs.replace(
+                logged_cell, rate="max", unknown=tuple(e for e in logged_cell.unknown if e != "rate")
+            )
         middle, whole = 2e4 * draw.lognormvariate(0, 0.1), draw.random() < 0.8
         counted = tuple(draw.sample(["sent", "received", "lost"], draw.randint(0, 3)))
         for _ in range(draw.choice([1, 3, 8])):
@@ -84,7 +86,7 @@ def drawn_import(draw: random.Random) -> MeasuredRun:
             times = Summary(mean=p50, **({"p50": p50, "p99": 2 * p50, "max": 3 * p50} if whole else {}))
             measured.append(
                 ImportedTrial(
-                    cell=of,
+                    cell=logged_cell,
                     times=Times(**{"one_way_ns" if stream else "round_trip_ns": times}),
                     samples=draw.choice([0, 1000]),
                     counts=TrialCounts(sent=1010, received=1000, lost=draw.choice([0, 10])) if counted else None,
@@ -272,7 +274,7 @@ def check_workloads(document: Document) -> None:
 
 
 def check_imported(document: Document) -> None:
-    """Values that a log lacks are absent in every output, never zero, and its other values are equal in all."""
+    """Check that a log's values are equal in every output, and that values that it lacks are absent, never zero."""
     page = json.loads(msgspec.json.encode(data_of(document)))["cells"]
     cells = json.loads(render("json", document))["cells"]
     lines = [*csv.DictReader(io.StringIO(render("csv", document)))]

@@ -138,9 +138,9 @@ def test_a_protected_row_is_labelled_even_if_all_rows_are_protected() -> None:
 
 
 def test_the_security_fields_of_an_unprotected_cell_are_null_in_json_and_empty_in_csv() -> None:
-    of = document_of([run_of({cell(): [1000.0] * 6})])
-    [found] = read_output("run", document.render(of, View()))["cells"]
+    unprotected = document_of([run_of({cell(): [1000.0] * 6})])
+    [found] = read_output("run", document.render(unprotected, View()))["cells"]
     assert (found["security"], found["protected_by"], found["protection_proof"]) == ("none", None, None)
     assert found["handshake_ns"] is None
-    [row] = csv.DictReader(io.StringIO(table.render(of, View())))
+    [row] = csv.DictReader(io.StringIO(table.render(unprotected, View())))
     assert (row["security"], row["protected_by"], row["handshake_ns"]) == ("none", "", "")

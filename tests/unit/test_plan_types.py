@@ -34,13 +34,13 @@ def test_a_type_that_the_transport_does_not_carry_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "size", "right"), [("imu", 1024, 296), ("tf", 1024, 1008), ("tf", 16, 56), ("point-cloud", 1000, 992)]
+    ("type_name", "size", "right"), [("imu", 1024, 296), ("tf", 1024, 1008), ("tf", 16, 56), ("point-cloud", 1000, 992)]
 )
-def test_a_size_that_a_type_lacks_is_refused_with_a_valid_size(of: str, size: int, right: int) -> None:
-    (problem,) = problems_of(f"[[sweep]]\nadapter='typed'\ntype='{of}'\nsize={size}", (TYPED, PLAIN))
-    assert problem.startswith("sweep 1: type: type " + of)
+def test_a_size_that_a_type_lacks_is_refused_with_a_valid_size(type_name: str, size: int, right: int) -> None:
+    (problem,) = problems_of(f"[[sweep]]\nadapter='typed'\ntype='{type_name}'\nsize={size}", (TYPED, PLAIN))
+    assert problem.startswith("sweep 1: type: type " + type_name)
     assert problem.endswith(f"take size {right}")
-    assert misfit(of, right) is None
+    assert misfit(type_name, right) is None
 
 
 def test_a_size_that_only_some_types_have_is_left_out_for_the_others() -> None:

@@ -122,4 +122,4 @@ def test_a_cell_that_always_fails_is_not_waited_for() -> None:
     precision = Precision(part=0.02, budget_s=1.0, focus=(0, 1))
     found = imprecision(precision, {0: [100.0] * 6}, 6)
     assert (found.imprecise, found.unmeasured) == ((), (1,))
-    assert imprecision(precision, {0: [100.0] * 6}, 5).imprecise == (1,)  # it may still be measured
+    assert imprecision(precision, {0: [100.0] * 6}, 5).imprecise == (1,)  # cell 1 may still be measured

@@ -44,8 +44,8 @@ def stamps(
     for at, (owner, text) in enumerate(names):
         table[at] = (1, owner, text.encode())
     for topic, counts in (beyond or {}).items():
-        of = np.frombuffer(data, _BEYOND, 256, _BEYOND_AT)
-        of["sent"][topic - 1], of["received"][topic - 1] = counts
+        beyond_counts = np.frombuffer(data, _BEYOND, 256, _BEYOND_AT)
+        beyond_counts["sent"][topic - 1], beyond_counts["received"][topic - 1] = counts
     every = np.frombuffer(data, _CHUNK, chunks, _CHUNKS_AT)
     for at, (topic, kind, second, value, extra) in enumerate(records):
         every["records"][at // 1023][at % 1023] = (topic, kind, round(SECOND * (1000 + second)), value, extra)
@@ -267,10 +267,10 @@ def test_a_mutated_file_is_read_or_refused(seed):
         assert printed(log, "table")
     for each in log.measured:
         assert each.counts.lost >= 0
-        assert all((of.raw[name] >= 0).all() for of in each.records for name in of.raw.dtype.names)
+        assert all((file.raw[name] >= 0).all() for file in each.records for name in file.raw.dtype.names)
 
 
 def test_the_layout_matches_the_librarys():
-    """The sizes that the compiler makes. The examples in tests/e2e read files written by the library itself."""
+    """Compare the layout with the sizes of the C++ structs. tests/e2e reads files that the library has written."""
     assert (_HEAD.itemsize, _NAME.itemsize, _CHUNK.itemsize, _CHUNKS_AT) == (4096, 128, 32 * 1024, 5_808_128)
     assert probe_file.RECORD.itemsize == 32

@@ -1,4 +1,4 @@
-"""The progress display: the last result beside its baseline, the noise and the time left, at any width."""
+"""The progress display: the last result and its baseline, the noise and the time left, at any width."""
 
 import contextlib
 import io

@@ -49,5 +49,5 @@ def test_placeholders_are_in_pyproject_alone() -> None:
         assert not re.search(r"example\.(com|org)", path.read_text(encoding="utf-8")), path.name
 
 
-def test_who_looks_for_a_place_to_report_a_vulnerability_finds_it_first() -> None:
+def test_the_page_on_security_first_names_where_to_report_a_vulnerability() -> None:
     assert "SECURITY.md" in (ROOT / "docs/security.md").read_text(encoding="utf-8").splitlines()[2]

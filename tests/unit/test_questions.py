@@ -63,13 +63,13 @@ def test_the_question_names_the_candidates_and_the_load(cells: tuple[Cell, ...],
     assert asked(*cells) == text
 
 
-def test_a_workload_is_asked_for_its_deadlines() -> None:
+def test_the_question_about_a_workload_is_about_its_deadlines() -> None:
     graph = {
         cell(name, workload=ROBOT, pattern="stream", rate=100.0, processes=2): [0.5] * 6 for name in ("lyra", "vega")
     }
     assert question(document_of(run_of(graph))) == "Which middleware carries the workload robot within its deadlines?"
 
 
-def test_two_runs_are_asked_for_what_changed() -> None:
+def test_the_question_about_two_runs_is_what_changed() -> None:
     runs = [run_of({LYRA: spread(20_000), VEGA: spread(30_000)}, name=name) for name in ("monday", "tuesday")]
     assert question(document_of(*runs)) == "What changed from monday to tuesday?"

@@ -13,8 +13,8 @@ RAW_TRANSPORTS = ("uds", "tcp", "udp", "shm", "memcpy")
 
 
 def race_state(attempts: dict[int, list[Attempt]], rounds: int | None = None) -> RaceState:
-    """Return the state of the race of these cells; a cell's attempts are those of rounds 1, 2, …"""
-    by_round = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
+    """Return the state of the race of these cells. The attempts of a cell belong to rounds 1, 2, …"""
+    by_round = {cell: dict(enumerate(figures, start=1)) for cell, figures in attempts.items()}
     race = Race(experiments=(tuple(attempts),), budget_s=1.0)
     return race_states(race, by_round, max(map(len, attempts.values())) if rounds is None else rounds)[0]
 
@@ -101,7 +101,7 @@ def test_trials_after_the_end_of_a_race_change_nothing() -> None:
     field = {0: trials(50, 8), 1: trials(70, 8)}
     ended = race_state(field)
     assert ended.ended == "best"
-    more = {cell: [*of, *trials(10 if cell else 90, 4)] for cell, of in field.items()}
+    more = {cell: [*figures, *trials(10 if cell else 90, 4)] for cell, figures in field.items()}
     assert race_state(more) == ended
 
 
@@ -116,7 +116,7 @@ def test_a_round_without_trials_does_not_count_as_a_further_look() -> None:
 
 def test_races_of_one_run_are_decided_separately() -> None:
     attempts = {0: trials(50, 8), 1: trials(90, 8), 2: trials(50, 8), 3: trials(50.2, 8)}
-    by_round = {cell: dict(enumerate(of, start=1)) for cell, of in attempts.items()}
+    by_round = {cell: dict(enumerate(figures, start=1)) for cell, figures in attempts.items()}
     first, second = race_states(Race(experiments=((0, 1), (2, 3)), budget_s=1.0), by_round, 8)
     assert (first.ended, first.running) == ("best", (0,))
     assert second.ended in ("tie", None)

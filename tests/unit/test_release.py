@@ -1,4 +1,4 @@
-"""One declaration of the version, a change log in three parts, and the recipe that releases."""
+"""The only declaration of the version, the change log in three parts, and the script that prepares a release."""
 
 import importlib.machinery
 import importlib.util

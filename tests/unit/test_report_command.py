@@ -163,7 +163,7 @@ def test_damaged_lines_are_printed_and_counted_in_the_report(run: Path) -> None:
 
 
 CHROMIUM = '#!/bin/sh\nprintf "<pre id=\\"picture\\">{}</pre>"\n'
-"""A program in the place of Chromium that prints this text."""
+"""A program that replaces Chromium and prints this text."""
 
 
 def chromium(folder: Path, monkeypatch: pytest.MonkeyPatch, printed: str) -> None:

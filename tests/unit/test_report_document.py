@@ -30,9 +30,9 @@ def with_samples(run: MeasuredRun, raw: Samples) -> MeasuredRun:
     trials = [
         [
             msgspec.structs.replace(each, outcome=msgspec.structs.replace(each.outcome, samples_file="samples/0.npy"))
-            for each in of
+            for each in cell_trials
         ]
-        for of in run.trials
+        for cell_trials in run.trials
     ]
     return msgspec.structs.replace(run, trials=trials, samples=lambda _: raw)
 

@@ -24,8 +24,8 @@ def text_of(test: SelfTest) -> str:
     return " ".join(conclusions(test))
 
 
-def false(test: SelfTest, number: int, chance: float, of: int = 60) -> SelfTest:
-    tally = msgspec.structs.replace(test.same[0].tally, slower=number, equivalent=of - number, undecided=0)
+def false(test: SelfTest, number: int, chance: float, total: int = 60) -> SelfTest:
+    tally = msgspec.structs.replace(test.same[0].tally, slower=number, equivalent=total - number, undecided=0)
     same = (msgspec.structs.replace(test.same[0], tally=tally), test.same[1])
     return msgspec.structs.replace(test, same=same, chance=chance, worth=15)
 

@@ -115,7 +115,7 @@ def test_an_undecided_standing_has_a_command_that_decides_it() -> None:
     assert words.count("--trials") == 1
     trials = int(words[words.index("--trials") + 1])
     assert f"about {trials:,} trials would decide" in standing.why
-    assert standing.seconds == pytest.approx(2 * trials), "two configurations of one second a trial"
+    assert standing.seconds == pytest.approx(2 * trials), "two configurations with trials of one second"
     only, problems = read_only([words[at + 1] for at, word in enumerate(words) if word == "--only"])
     assert not problems
     assert {each.factor: each.values for each in only} == {

@@ -70,6 +70,8 @@ def test_a_library_that_is_not_on_the_path_is_reported_with_its_setup_script(
     assert f"source {tmp_path}/ros/humble/setup.bash" in unloadable(tmp_path)
 
 
-def test_a_missing_library_is_reported_with_what_to_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_reported_with_the_script_to_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(find, "ROS", tmp_path / "ros")
     assert f"source {tmp_path}/ros/DISTRO/setup.bash" in unloadable(tmp_path)

@@ -44,7 +44,7 @@ def test_the_units_of_metrics_do_not_change_their_weights() -> None:
 
 
 def drawn(apart: float, seed: int, pairs: int = 10) -> list[list[dict[int, float]]]:
-    """Return two candidates that differ by ``apart`` and vary by a tenth, with common rounds that move both."""
+    """Return two candidates that differ by ``apart``. Each varies by a tenth, and each round also shifts both alike."""
     draw = random.Random(seed)
     shared = [draw.lognormvariate(0, 0.5) for _ in range(pairs)]
     return [[rounds(*(level * each * draw.lognormvariate(0, 0.1) for each in shared))] for level in (1.0, 1.0 + apart)]
@@ -64,7 +64,7 @@ def test_equal_rows_are_first_equally_often() -> None:
 
 
 def test_a_round_that_disturbed_all_rows_does_not_change_their_order() -> None:
-    """If not paired, a variation by a factor of 1.6 would hide a difference of a tenth in ten rounds."""
+    """Without pairing, rounds that vary by a factor of 1.6 would hide a difference of a tenth."""
     calm = [[rounds(*(level * 3.0 ** (each % 2) for each in range(10)))] for level in (1.0, 1.1)]
     assert scores(calm, [1], [False])[0].first == 1
 

@@ -1,4 +1,4 @@
-"""Shell scripts pass shellcheck: those of the images and of the action, which cannot run here, and the set-up's."""
+"""Shell scripts pass shellcheck: the scripts of the set-up, and of images and the action, which no test can run."""
 
 import os
 import pty

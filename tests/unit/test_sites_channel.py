@@ -179,7 +179,7 @@ def test_an_unclean_exit_is_reported(script: str, unclean: str | None) -> None:
     with_worker(script, ask)
 
 
-def test_everything_in_the_workers_session_is_killed_with_it(tmp_path: Path) -> None:
+def test_all_processes_of_a_workers_session_are_killed_with_the_worker(tmp_path: Path) -> None:
     pid_file = tmp_path / "pid"
 
     async def ask(worker: WorkerProcess) -> None:

@@ -99,7 +99,7 @@ def test_the_death_of_a_companion_during_the_trial_is_reported() -> None:
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("stopped", [False, True], ids=["deaf to SIGTERM", "stopped"])
+@pytest.mark.parametrize("stopped", [False, True], ids=["ignores SIGTERM", "stopped"])
 def test_a_companion_that_does_not_end_is_killed(stopped: bool) -> None:
     async def run() -> None:
         deaf = "" if stopped else "trap '' TERM; "
@@ -115,7 +115,7 @@ def test_a_companion_that_does_not_end_is_killed(stopped: bool) -> None:
     asyncio.run(run())
 
 
-def test_a_companions_children_are_stopped_with_it(tmp_path: Path) -> None:
+def test_a_companions_children_are_stopped_with_the_companion(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
 
     async def run() -> None:

@@ -205,7 +205,7 @@ def test_files_of_a_dead_launcher_that_a_process_uses_are_kept(
 @pytest.mark.parametrize(
     "changed",
     [{"world": "another boot, another namespace"}, {"pid": os.getpid(), "started": None}, {"pid": "?"}],
-    ids=["of another world", "of a living process", "damaged"],
+    ids=["of another namespace", "of a living process", "damaged"],
 )
 def test_a_claim_that_cannot_be_judged_is_not_removed(tmp_path: Path, changed: dict[str, object]) -> None:
     scratch = claim(tmp_path)

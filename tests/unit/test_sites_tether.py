@@ -20,7 +20,10 @@ def ends_before_its_process_is_killed(arguments):
 dask_spec.main = ends_before_its_process_is_killed
 tether.run(sys.argv[1], [])
 """
-"""A Dask process that is killed as soon as its cleanup removes a file, as Python's look for a temporary folder does."""
+"""A Dask process that is killed as soon as its cleanup removes a file.
+
+Python makes and removes a file when it looks for a temporary folder.
+"""
 
 
 @pytest.fixture
@@ -42,7 +45,7 @@ def test_keys_are_private_and_are_removed(temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_a_killed_dask_process_leaves_no_file_of_pythons_look_for_a_temporary_folder(temporary: Path) -> None:
+def test_a_killed_dask_process_leaves_no_file_with_which_python_tries_a_temporary_folder(temporary: Path) -> None:
     pytest.importorskip("distributed")
     command = [sys.executable, "-c", KILLED_AT_ITS_FIRST_CLEANUP, str(temporary / "middlemark-keys-none")]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as dask:

@@ -80,7 +80,7 @@ def test_a_witness_that_cannot_be_started_is_reported(launching: Launching) -> N
 
 
 def keeps_awake(launching: Launching, answer: str, **factors: object) -> TrialOutcome:
-    """Measure with a witness that records its commands, and answers so when asked to keep processors awake."""
+    """Measure with a witness that records its commands and answers a request to keep processors awake."""
     path = launching.folder / "middlemark-witness"
     path.write_text(
         f"#!{sys.executable} -IS\nimport json, sys\nfor line in sys.stdin:\n"

@@ -145,9 +145,9 @@ def test_memcpy_is_the_raw_transport_of_no_other_row() -> None:
     assert _best(cells, [9.0, 1.0]) == [None, None]
 
 
-def _result(of: Cell, p50: float | None, *trials: float) -> CellResult:
+def _result(measured_cell: Cell, p50: float | None, *trials: float) -> CellResult:
     return CellResult(
-        cell=of, name="", version=None, trials=1, failed_trials=0, samples=1, counts=TrialCounts(),
+        cell=measured_cell, name="", version=None, trials=1, failed_trials=0, samples=1, counts=TrialCounts(),
         actual_transport=None, round_trip_ns=None if p50 is None else Summary(p50=p50), first_reply_ns=None,
         write_ns=None, take_ns=None,
         loan_ns=None, fill_ns=None, check_ns=None, discovery_ns=None, times_raw_transport=None, raw_transport=None,

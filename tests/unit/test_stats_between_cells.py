@@ -1,4 +1,4 @@
-"""Warnings from comparing cells: sizes that cost nothing, and more bytes a second than memcpy could move."""
+"""Warnings from comparing cells: sizes that cost nothing, and more bytes per second than memcpy could move."""
 
 import msgspec
 import numpy as np
@@ -18,11 +18,11 @@ def _by_size(asked: Cell, **p50_us: list[float]) -> list[CellResult]:
     planned = plan(*cells, trials=max(map(len, p50_us.values())))
     took = list(p50_us.values())
 
-    def of(each: TrialOutcome) -> Samples:
+    def samples_of(each: TrialOutcome) -> Samples:
         return samples(np.full(1_000, int(1_000 * took[each.cell][each.number - 1])))
 
     outcomes = [outcome(each, measured_s=took[each.cell][each.number - 1] / 1_000) for each in planned.trials]
-    return list(cell_results(planned, outcomes, of, DESCRIPTIONS))
+    return list(cell_results(planned, outcomes, samples_of, DESCRIPTIONS))
 
 
 def _codes(result: CellResult) -> list[str]:
@@ -87,16 +87,18 @@ def test_a_bandwidth_above_memcpy_raises_a_warning_for_every_declaration() -> No
     warning = above_memcpy(flood, 30e9, 10e9)
     assert warning is not None
     assert warning.text.startswith("30 GB/s is more than the 10 GB/s of memcpy on this machine at 1 MiB")
-    assert above_memcpy(msgspec.structs.replace(flood, publishers=4), 30e9, 10e9) is None, "four copy at a time"
+    assert above_memcpy(msgspec.structs.replace(flood, publishers=4), 30e9, 10e9) is None, (
+        "four publishers copy at the same time"
+    )
     untouched = above_memcpy(msgspec.structs.replace(flood, payload="untouched", loan=True), 30e9, 10e9)
     assert untouched is not None
     assert "never its bytes per second" in untouched.advice
 
 
 def test_the_bandwidth_of_a_ping_pong_counts_both_ways_and_a_loan_has_none() -> None:
-    def of(asked: Cell) -> list[str]:
+    def codes_of(asked: Cell) -> list[str]:
         (large,) = _by_size(asked, b1048576=[100.0])
         return _codes(with_warnings_between([large], DESCRIPTIONS, lambda *_: 20e9)[0])
 
-    assert of(cell()) == ["above-memcpy"], "2 MiB in 100 µs are 21 GB/s"
-    assert of(cell(loan=True, payload="untouched")) == []
+    assert codes_of(cell()) == ["above-memcpy"], "2 MiB in 100 µs are 21 GB/s"
+    assert codes_of(cell(loan=True, payload="untouched")) == []

@@ -38,11 +38,11 @@ def trips(count: int, **fields: int | np.ndarray) -> Samples:
     return kept
 
 
-def answers(of: Samples, *, at: int = 4_000, source: int = 0, **fields: int | np.ndarray) -> Samples:
+def answers(requests: Samples, *, at: int = 4_000, source: int = 0, **fields: int | np.ndarray) -> Samples:
     """Return stamps of every message, which was received ``at`` ns after its publish began."""
-    kept = np.zeros(len(of), dtype=ANSWER)
-    kept["stamp"] = of["sequence"] + np.uint64(source << 48)
-    kept["received_ticks"] = TICKS + (of["begin_ns"] + at) * np.uint64(PER_NS)
+    kept = np.zeros(len(requests), dtype=ANSWER)
+    kept["stamp"] = requests["sequence"] + np.uint64(source << 48)
+    kept["received_ticks"] = TICKS + (requests["begin_ns"] + at) * np.uint64(PER_NS)
     kept["take_ns"] = 300
     kept["copy_ns"] = 200
     kept["write_ns"] = 800
@@ -117,7 +117,7 @@ def test_a_few_stray_stamps_do_not_hide_the_others(strayed: int, is_shown: bool)
     assert ("transport" in ns_by_part(of_trips({0: kept}, stamped, [START]))) is is_shown
 
 
-def test_a_read_that_overlaps_the_write_is_a_part_of_its_own() -> None:
+def test_a_read_that_overlaps_the_write_is_a_separate_part() -> None:
     kept = trips(100, write_ns=3_800)
     found = ns_by_part(of_trips({0: kept}, answers(kept, take_ns=3_000), [START]))
     assert found["write"] == pytest.approx(1_000)
@@ -238,7 +238,7 @@ def test_parts_are_never_negative_and_sum_to_the_whole_for_any_stamps(
         stamped["arrived_ns"] = columns[7]
     found = of_trips({0: kept}, stamped, [START])
     if not found.parts:
-        return  # only some messages have a kernel's stamp, which are too few
+        return  # too few messages have a kernel's stamp
     assert all(each.ns >= 0 for each in found.parts)
     assert sum(each.share for each in found.parts) in (pytest.approx(1), 0)
     assert columns[0].min() - 1e-6 <= found.whole_ns <= columns[0].max() + 1e-6

@@ -132,19 +132,19 @@ def test_a_cell_that_the_run_did_not_reach_is_marked_not_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "text"),
+    ("read", "text"),
     [
         (lambda _: None, "1,000 samples were measured and 0 are in the file"),
         (lambda _: samples(ROUND_TRIPS[:7]), "1,000 samples were measured and 7 are in the file"),
         (lambda _: _damaged(), "/x.npy: damaged"),
     ],
 )
-def test_a_trial_with_incomplete_samples_has_failed(of: Callable[[TrialOutcome], Samples | None], text: str) -> None:
+def test_a_trial_with_incomplete_samples_has_failed(read: Callable[[TrialOutcome], Samples | None], text: str) -> None:
     planned = plan(cell())
     outcomes = [outcome(trial) for trial in planned.trials]
 
     def first_is_bad(each: TrialOutcome) -> Samples | None:
-        return of(each) if each.order == 0 else samples(ROUND_TRIPS)
+        return read(each) if each.order == 0 else samples(ROUND_TRIPS)
 
     (result,) = cell_results(planned, outcomes, first_is_bad, DESCRIPTIONS)
     assert (result.trials, result.failed_trials) == (2, 1)
@@ -278,10 +278,10 @@ def test_samples_of_measured_trials_are_grouped_by_cell_in_order() -> None:
         outcome(trial, failed=Failure("hung", "hung") if trial.order == 2 else None) for trial in planned.trials
     ]
 
-    def of(each: TrialOutcome) -> Samples | None:
+    def samples_of(each: TrialOutcome) -> Samples | None:
         return _damaged() if each.order == 1 else samples(ROUND_TRIPS + each.order)
 
-    by_cell = samples_by_cell(planned, outcomes[::-1], of)
+    by_cell = samples_by_cell(planned, outcomes[::-1], samples_of)
     assert [int(kept["round_trip_ns"].min()) for kept in by_cell(0)] == [100, 104]
     assert [int(kept["round_trip_ns"].min()) for kept in by_cell(1)] == [103, 105]
 

@@ -9,10 +9,10 @@ from middlemark.stats.comparisons import Pairing, Side, compare, times_raw_trans
 from middlemark.stats.metrics import METRICS
 
 
-def side(of: Cell, **figures: float) -> Side:
+def side(measured_cell: Cell, **figures: float) -> Side:
     """Three trials of each metric, around the given figure."""
     by_metric = {name: {each: figures[name] * (1 + each / 100) for each in range(3)} for name in figures}
-    return Side("", "run", of, False, "here", {name: by_metric.get(name, {}) for name in METRICS})
+    return Side("", "run", measured_cell, False, "here", {name: by_metric.get(name, {}) for name in METRICS})
 
 
 def both(*sides: Side, metric: str) -> tuple[float | None, float | None]:

@@ -36,7 +36,7 @@ from middlemark.verdicts.expectations import JudgedExpectation, judge_expectatio
 
 UDP, SHM = cell(), cell(transport="shm")
 SCATTER = 0.03
-"""Standard deviation of the logarithm of a trial's figure. The logarithm of each round varies by as much again."""
+"""Standard deviation of the logarithm of a trial's figure, and of the shift that a round adds to all its trials."""
 
 
 def picked(text: str) -> Picked:
@@ -104,7 +104,7 @@ WORLDS: Mapping[ClaimVerdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
 @pytest.mark.parametrize("at", range(5))
 def test_planted_worlds_get_the_right_verdict_95_times_in_100(right: ClaimVerdict, at: int) -> None:
     claim, medians = WORLDS[right][at]
-    # A true ratio on the edge of a band is decided, falsely, in up to 5 % of the runs. Two claims share these.
+    # A true ratio on the edge of a band may be decided, falsely, in 5 % of the runs. Two claims share the 5 %.
     asked = expecting(claim, claim, rounds=30)
     found = [verdicts(asked, medians, seed)[0] for seed in range(100)]
     assert sum(each is right for each in found) >= 95
@@ -197,7 +197,7 @@ def test_a_claim_of_no_influence_tolerates_a_small_loss() -> None:
 
 
 def test_messages_that_never_arrived_are_later_than_any_bound() -> None:
-    """More messages are missing than the quantile leaves out, so it is above every bound, whatever the others took."""
+    """More messages are missing than may be above the quantile, so the quantile is above every bound."""
     asked = expecting(Bound(B, Band(None, 1e9)), metric="p99", rounds=8)
     draw = np.random.default_rng(1)
     [found] = judged(asked, measured(asked, [10, 10], draw, counts=TrialCounts(received=980, lost=20)))
@@ -274,9 +274,9 @@ def until_decided(claim: Claim, medians: Sequence[float], seed: int, rounds: int
     whole = msgspec.structs.replace(whole, deciding=Deciding(budget_s=1.0))
     trials = measured(whole, medians, np.random.default_rng(seed))
     for number in itertools.takewhile(lambda each: each <= rounds, look_trials(whole)):
-        found = judged(whole, [of[:number] for of in trials], ended=False)
+        found = judged(whole, [cell_trials[:number] for cell_trials in trials], ended=False)
         if found[0].verdict is not ClaimVerdict.UNDECIDED:
-            assert judged(whole, [of[:number] for of in trials])[0].verdict is found[0].verdict
+            assert judged(whole, [cell_trials[:number] for cell_trials in trials])[0].verdict is found[0].verdict
             return found[0].verdict
     return judged(whole, trials)[0].verdict
 
@@ -293,7 +293,7 @@ def test_no_verdict_is_made_between_two_looks() -> None:
     whole = msgspec.structs.replace(expecting(FASTER, SAME, rounds=40), deciding=Deciding(budget_s=1.0))
     trials = measured(whole, [1000, 500], np.random.default_rng(1))
     by_rounds = {
-        number: [each.verdict for each in judged(whole, [of[:number] for of in trials], ended=False)]
+        number: [each.verdict for each in judged(whole, [cell_trials[:number] for cell_trials in trials], ended=False)]
         for number in (8, 9, 13)
     }
     assert by_rounds[8] == [ClaimVerdict.UNDECIDED] * 2

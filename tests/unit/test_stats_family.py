@@ -16,7 +16,7 @@ DIFFERENT = (Verdict.BETTER, Verdict.WORSE)
 
 
 def noise(draw: np.random.Generator, rounds: int, candidates: int, kind: str) -> Values:
-    """Logarithms of p50s, one row a round: a drifting machine, trials that vary by 6 %, and ``kind``'s effect."""
+    """Logarithms of p50s, one row per round: a drifting machine, trials that vary by 6 %, and ``kind``'s effect."""
     values = 0.06 * draw.standard_t(5, (rounds, candidates)) * np.sqrt(3 / 5)
     if kind == "two speeds":
         values += 0.25 * (draw.random((rounds, candidates)) < 0.4)

@@ -15,13 +15,13 @@ from middlemark.stats.trials import TrialSummary, trial_summary
 TRIAL = plan(cell()).trials[0]
 
 
-def _trips(of: Cell, **given: object) -> TrialSummary:
+def _trips(measured_cell: Cell, **given: object) -> TrialSummary:
     kept = samples(np.arange(1, 1001) * 1000, take_ns=200)
-    return trial_summary(of, outcome(TRIAL, **given), lambda _: kept, kept_of())
+    return trial_summary(measured_cell, outcome(TRIAL, **given), lambda _: kept, kept_of())
 
 
-def _figures(of: Cell, trial: TrialSummary) -> dict[str, float | None]:
-    return {name: values[0] for name, values in by_trial(of, [trial]).items()}
+def _figures(measured_cell: Cell, trial: TrialSummary) -> dict[str, float | None]:
+    return {name: values[0] for name, values in by_trial(measured_cell, [trial]).items()}
 
 
 def test_the_times_of_round_trips_come_from_their_samples() -> None:
@@ -87,11 +87,11 @@ def test_the_spread_of_seconds_is_a_share_of_their_median() -> None:
 
 
 def test_a_flood_has_a_throughput_and_no_latency() -> None:
-    of = cell(pattern="stream", rate="max")
+    flood_cell = cell(pattern="stream", rate="max")
     flood: TrialOutcome = outcome(
         TRIAL, publishers=(sent(),), subscribers=(arrived(received=900, lost=100),), counts=None
     )
-    found = _figures(of, TrialSummary(outcome=flood, rates=rates(flood)))
+    found = _figures(flood_cell, TrialSummary(outcome=flood, rates=rates(flood)))
     assert found["loss"] == pytest.approx(0.1)
     assert found["bytes"] == pytest.approx((found["throughput"] or 0) * 1024)
     assert not {"p50", "max", "stdev"} & found.keys()

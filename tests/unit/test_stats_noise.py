@@ -21,12 +21,12 @@ MS = 1_000_000
 
 def result_of(*seen: Witnessed | None, receive: str = "poll") -> CellResult:
     """Return a cell with one trial for each evidence."""
-    of = plan(a_cell(receive=receive), trials=len(seen))
+    planned = plan(a_cell(receive=receive), trials=len(seen))
     outcomes = [
         outcome(trial, noise=each, series=(Second(at_s=1.0, seconds=1.0, who="ping"),))
-        for trial, each in zip(of.trials, seen, strict=True)
+        for trial, each in zip(planned.trials, seen, strict=True)
     ]
-    [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {})
+    [result] = cell_results(planned, outcomes, lambda _: samples([10_000] * 1000), {})
     return result
 
 
@@ -132,7 +132,7 @@ def test_without_switches_the_roles_own_waiting_is_used() -> None:
             switches=None, before=woken, delay_ns=ms * MS, voluntary=10_000, absent={"switches": "they sleep"}
         )
 
-    assert warning_of(waiting(120)) is None  # 10,000 wake-ups explain 40 ms of it
+    assert warning_of(waiting(120)) is None  # 10,000 wake-ups explain 40 ms of the waiting
     warning = warning_of(waiting(220))
     assert warning is not None
     assert "its roles waited 9 % of the time" in warning.text
@@ -162,10 +162,10 @@ def test_one_tick_of_stolen_time_may_be_a_rounding_error() -> None:
 def test_time_used_by_a_workers_own_threads_is_not_attributed_to_others() -> None:
     def share(name: str, ran_ms: int) -> float | None:
         seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=400 * MS, voluntary=0)
-        of = plan(a_cell(receive="block"), trials=1)
+        planned = plan(a_cell(receive="block"), trials=1)
         costs = (cost("ping", threads=(ThreadCost(name=name, threads=1, cpu_ns=ran_ms * MS),)),)
-        outcomes = [outcome(trial, noise=seen, costs=costs) for trial in of.trials]
-        [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {})
+        outcomes = [outcome(trial, noise=seen, costs=costs) for trial in planned.trials]
+        [result] = cell_results(planned, outcomes, lambda _: samples([10_000] * 1000), {})
         assert result.noise is not None
         return result.noise.delay_share
 
@@ -179,13 +179,13 @@ def test_time_used_by_a_workers_own_threads_is_not_attributed_to_others() -> Non
 def test_more_roles_than_processors_wait_for_each_other_and_not_for_the_machine() -> None:
     def noise(subscribers: int) -> Noise:
         seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=900 * MS, voluntary=0)
-        of = plan(a_cell(receive="block"), trials=1)
+        planned = plan(a_cell(receive="block"), trials=1)
         costs = tuple(
             cost(f"subscriber {each}", threads=(ThreadCost(name=f"subscriber {each}", threads=1, cpu_ns=300 * MS),))
             for each in range(subscribers)
         )
-        outcomes = [outcome(trial, noise=seen, costs=costs) for trial in of.trials]
-        [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {})
+        outcomes = [outcome(trial, noise=seen, costs=costs) for trial in planned.trials]
+        [result] = cell_results(planned, outcomes, lambda _: samples([10_000] * 1000), {})
         assert result.noise is not None
         return result.noise
 
@@ -197,11 +197,11 @@ def test_more_roles_than_processors_wait_for_each_other_and_not_for_the_machine(
 
 def test_the_roles_waiting_is_not_attributed_if_there_is_a_companion() -> None:
     seen = witnessed(switches=None, before=(probe(wakes=50, waited_ns=200_000),), delay_ns=400 * MS, voluntary=0)
-    of = plan(a_cell(receive="block"), trials=1)
-    outcomes = [outcome(trial, noise=seen) for trial in of.trials]
+    planned = plan(a_cell(receive="block"), trials=1)
+    outcomes = [outcome(trial, noise=seen) for trial in planned.trials]
     with_daemon = description("dds", msgspec.structs.replace(transport("udp"), companions=True))
     for described, is_attributed in ((DESCRIPTIONS["dds"], True), (with_daemon, False)):
-        [result] = cell_results(of, outcomes, lambda _: samples([10_000] * 1000), {"dds": described})
+        [result] = cell_results(planned, outcomes, lambda _: samples([10_000] * 1000), {"dds": described})
         assert result.noise is not None
         assert (result.noise.delay_share is not None) == is_attributed
         assert ("daemon" in result.noise.absent.get("delay_share", "")) != is_attributed
@@ -234,8 +234,8 @@ def test_at_most_the_hundred_longest_disturbances_are_listed_in_order_of_time() 
 
 
 def test_an_outcome_is_stored_with_its_noise() -> None:
-    of = outcome(plan(a_cell(), trials=1).trials[0], noise=hogged(0.3))
-    assert msgspec.json.decode(msgspec.json.encode(of), type=TrialOutcome) == of
+    stored = outcome(plan(a_cell(), trials=1).trials[0], noise=hogged(0.3))
+    assert msgspec.json.decode(msgspec.json.encode(stored), type=TrialOutcome) == stored
 
 
 def test_the_line_below_the_table_covers_the_whole_run() -> None:

@@ -47,8 +47,8 @@ def test_each_message_is_joined_by_its_source_and_sequence() -> None:
         ]
     )
     assert took.from_sent is not None
-    for field, of in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
-        assert getattr(took.from_sent, field) == np.quantile(sent_to_arrived, of, method="inverted_cdf")
+    for field, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+        assert getattr(took.from_sent, field) == np.quantile(sent_to_arrived, share, method="inverted_cdf")
 
 
 def test_a_stall_of_the_sender_is_in_from_intended_and_not_in_from_sent() -> None:

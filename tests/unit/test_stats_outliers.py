@@ -43,8 +43,8 @@ def found(slow: Sequence[tuple[int, int]], seen: Witnessed | None, **about: obje
     kept = samples(trips)
     kept["round_trip_ns"] = trips  # samples are kept in the order of time
     kept["begin_ns"] = np.arange(COUNT) * 50_000
-    of = outcome(TRIAL, samples=COUNT, noise=seen, **about)
-    return of_round_trips([kept], summarise(kept["round_trip_ns"]), of)
+    trial_outcome = outcome(TRIAL, samples=COUNT, noise=seen, **about)
+    return of_round_trips([kept], summarise(kept["round_trip_ns"]), trial_outcome)
 
 
 def certain(slow: Sequence[tuple[int, int]], seen: Witnessed, still: Stillness | None = None) -> int:
@@ -169,8 +169,8 @@ def test_a_streams_samples_are_placed_by_their_arrival() -> None:
         last_received_ns=2,
     )
     seen = witnessed(switches=switches((1000 * 50_000, 900_000, 0)))
-    of = outcome(TRIAL, noise=seen, subscribers=(arrived,))
-    attributed = of_stream([Kept("subscriber", 0, kept)], summarise(kept["one_way_ns"]), of)
+    trial_outcome = outcome(TRIAL, noise=seen, subscribers=(arrived,))
+    attributed = of_stream([Kept("subscriber", 0, kept)], summarise(kept["one_way_ns"]), trial_outcome)
     assert attributed is not None
     assert (attributed.above, attributed.machine) == (1, 1)
     assert attributed.blind is not None

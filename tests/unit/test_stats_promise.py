@@ -27,9 +27,9 @@ Trials = list[tuple[np.ndarray, np.ndarray]]
 
 
 def run(rng: np.random.Generator, shift: float, *, interleaved: bool = True) -> Trials:
-    """The samples of A and B, ten trials each; B takes this share longer.
+    """Return the samples of A and B, ten trials each. B takes longer by this share.
 
-    If not interleaved: first all of A, then all of B.
+    If the trials are not interleaved, all trials of A come before all trials of B.
     """
     drift = np.cumsum(rng.normal(0, 0.02, 2 * PAIRS))
     found = []
@@ -139,9 +139,8 @@ def test_swapping_the_sides_inverts_the_shift_and_its_interval(ratios: list[floa
 @given(RATIOS)
 @settings(max_examples=500)
 def test_a_trial_without_a_difference_does_not_make_a_clear_verdict_different(ratios: list[float]) -> None:
-    """One more trial may change a verdict that was nearly different, but no other: an outlier's rank weighs little.
-
-    If p was above 10 %, or the verdict was equivalent, it does not become different. No verdict is reversed.
+    """Add a trial without a difference. An outlier's rank weighs little, so the verdict becomes ``different`` only if
+    it nearly was before. It does not if p was above 10 % or the verdict was ``equivalent``. No verdict is reversed.
     """
     before, after = _of(ratios), _of([*ratios, 1.0])
     different = (Verdict.BETTER, Verdict.WORSE)

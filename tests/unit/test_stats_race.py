@@ -32,8 +32,8 @@ def noise(draw: np.random.Generator, kind: str) -> Values:
     """Logarithms of p50s: trials that vary by 8 %, with heavy tails, on a drifting machine, with ``kind``'s effect."""
     values = 0.08 * draw.standard_t(5, (MOST_ROUNDS, CANDIDATES)) * np.sqrt(3 / 5)
     if kind == "two speeds":
-        of = draw.random(CANDIDATES) < 0.4
-        values += np.where(of & (draw.random(values.shape) < 0.3), 0.25, 0.0)
+        stalling = draw.random(CANDIDATES) < 0.4
+        values += np.where(stalling & (draw.random(values.shape) < 0.3), 0.25, 0.0)
     if kind == "stalls":
         values += np.where(draw.random(values.shape) < 0.02, draw.exponential(1.0, values.shape), 0.0)
     if kind == "disturbed":
@@ -59,7 +59,7 @@ def raced(values: Values, *, cut_off: bool = False) -> Raced:
 
 
 def behind(draw: np.random.Generator, lead: float) -> Values:
-    """Return how much slower each candidate is: the first is the best, four follow, the others are anywhere behind."""
+    """Return log(1 + slowdown): 0, then ``lead`` for four candidates, and up to 1.2 more for the others."""
     rest = np.concatenate([np.zeros(4), draw.uniform(0, 1.2, CANDIDATES - 5)])
     return np.log1p(np.concatenate([[0.0], lead + rest]))
 

@@ -1,4 +1,4 @@
-"""Warnings from raw samples and from a closed loop: for each, a case that raises it and one that must not."""
+"""Warnings from raw samples and from a closed loop: for each, a case that raises it and a case that does not."""
 
 from collections.abc import Callable
 
@@ -148,7 +148,7 @@ def test_round_trips_that_do_not_fill_the_time_report_the_missing_share() -> Non
 
 
 def test_time_with_another_explanation_is_not_missing() -> None:
-    assert _loop(0.1, cell(rate=1_000.0)) is None, "a rate waits between its messages"
+    assert _loop(0.1, cell(rate=1_000.0)) is None, "at a rate the ping waits between messages"
     assert _loop(0.1, counts=TrialCounts(sent=10_001, received=10_000, lost=1)) is None, (
         "the ping waited for a lost reply"
     )
@@ -204,11 +204,11 @@ def test_mostly_idle_blocking_round_trips_are_reported_with_advice_to_use_awake(
 
 
 def test_rows_that_are_not_idle_by_themselves_get_no_idle_warning() -> None:
-    assert _idle(ran_ms=260) is None, "the workers ran for most of it"
+    assert _idle(ran_ms=260) is None, "the workers ran for most of the second"
     assert _idle(late_us=2) is None, "idle processors of this machine do not halt"
     assert _idle(cell(awake=True)) is None
     assert _idle(cell(receive="poll")) is None
-    assert _idle(cell(rate=1_000.0)) is None, "a rate waits between its messages"
+    assert _idle(cell(rate=1_000.0)) is None, "at a rate the ping waits between messages"
     assert _idle(cell(size=8192)) is None
     assert _idle(cell(subscribers=2)) is None
     assert _idle(cell(pattern="stream", depth=None)) is None
@@ -232,7 +232,7 @@ def test_a_cells_warnings_are_those_of_most_trials() -> None:
         for each in planned.trials
     ]
 
-    def of(drifting: set[int]) -> list[str]:
+    def codes_of(drifting: set[int]) -> list[str]:
         def kept(each: TrialOutcome) -> Samples:
             record = samples(_ordinary(seed=each.order))
             values = _ordinary(seed=each.order)
@@ -241,6 +241,6 @@ def test_a_cells_warnings_are_those_of_most_trials() -> None:
 
         return _codes(cell_results(planned, outcomes, kept, DESCRIPTIONS)[0])
 
-    assert of(set()) == []
-    assert of({1}) == []
-    assert of({0, 2}) == ["drift"]
+    assert codes_of(set()) == []
+    assert codes_of({1}) == []
+    assert codes_of({0, 2}) == ["drift"]

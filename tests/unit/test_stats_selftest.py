@@ -29,7 +29,7 @@ def side(label: str, values: Sequence[float], cell: Cell = A, native: tuple[tupl
 
 
 def sides(noise: float, trials: int = 10, seed: int = 1, **factors: float) -> list[Side]:
-    """Measure each label as 10 µs with normal noise, times its factor; a round shares the machine's drift."""
+    """Measure each label as 10 µs with normal noise, times its factor. A round's labels share the drift."""
     rng = np.random.default_rng(seed)
     drift = np.cumsum(rng.normal(0, 0.1, trials))
     part = {"A+10%": 1.1, "A+50%": 1.5, **factors}
@@ -149,11 +149,11 @@ def test_the_scatter_is_the_standard_deviation_of_logarithms_and_robust() -> Non
     assert scatter(values[:5]) is None
 
 
-@given(st.integers(1, 200).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
+@given(st.integers(1, 200).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
 def test_the_upper_bound_of_the_rate_is_the_one_sided_exact_limit(counts: tuple[int, int]) -> None:
-    found, of = counts
-    test = scipy.stats.binomtest(found, of, alternative="less")
-    assert highest_rate(found, of) == pytest.approx(test.proportion_ci(0.95, method="exact").high, rel=1e-6)
+    found, total = counts
+    test = scipy.stats.binomtest(found, total, alternative="less")
+    assert highest_rate(found, total) == pytest.approx(test.proportion_ci(0.95, method="exact").high, rel=1e-6)
 
 
 def test_zero_of_thirty_false_verdicts_leave_a_rate_of_a_tenth_possible() -> None:

@@ -1,4 +1,4 @@
-"""The series: the trial whose seconds represent a cell, and if its rate was steady."""
+"""The series: the trial whose seconds represent a cell, and whether the rate was steady."""
 
 import pytest
 from stats_cases import cell, outcome, plan
@@ -48,7 +48,7 @@ def test_a_short_last_step_counts_as_a_rate_from_half_a_second() -> None:
 def test_a_rate_that_fell_by_a_fifth_is_reported() -> None:
     assert falls([100, 100, 90, 90, 79, 79]) == (100, 79)
     assert falls([100, 100, 90, 90, 81, 81]) is None
-    assert falls([100, 50, 10]) is None, "a third of three seconds is not a mean"
+    assert falls([100, 50, 10]) is None, "a third of three seconds is one second, too few for a mean"
 
 
 def test_a_rate_that_varies_between_seconds_is_reported() -> None:

@@ -74,17 +74,19 @@ def outcome(sent: tuple[int, int], arrived: list[tuple[int, int]], unsent: int =
     )
 
 
-def flat(ms: float, late: int = 0, of: int = 1000) -> tuple[list[int], list[float], list[float]]:
-    one_way = [ms] * (of - late) + [50.0] * late
-    return [*range(1, of + 1)], [10.0 * at + each for at, each in enumerate(one_way)], one_way
+def flat(ms: float, late: int = 0, total: int = 1000) -> tuple[list[int], list[float], list[float]]:
+    one_way = [ms] * (total - late) + [50.0] * late
+    return [*range(1, total + 1)], [10.0 * at + each for at, each in enumerate(one_way)], one_way
 
 
-def result(late: int = 0, lost: int = 0, unsent: int = 0, of: int = 1000, workload: Workload = ROBOT) -> WorkloadResult:
-    measured = outcome((of, of), [(of, of - lost), (of, of), (of, of)], unsent)
+def result(
+    late: int = 0, lost: int = 0, unsent: int = 0, total: int = 1000, workload: Workload = ROBOT
+) -> WorkloadResult:
+    measured = outcome((total, total), [(total, total - lost), (total, total), (total, total)], unsent)
     files = [
-        kept(0, 0, *flat(2.0, late, of)),
-        kept(1, 0, *flat(3.0, of=of)),
-        kept(2, 1, *flat(1.0, of=of)),
+        kept(0, 0, *flat(2.0, late, total)),
+        kept(1, 0, *flat(3.0, total=total)),
+        kept(2, 1, *flat(1.0, total=total)),
     ]
     latencies = {each: Summary(p50=ms * MS, p99=ms * MS) for each, ms in enumerate((2.0, 3.0, 1.0))}
     trial = graph_trial(carrying(workload), measured, files, latencies)
@@ -141,8 +143,8 @@ def test_an_edge_may_fail_as_often_as_its_topic_allows() -> None:
 
 def test_too_few_messages_or_no_deadlines_give_no_verdict() -> None:
     slow = msgspec.structs.replace(ROBOT, topics=(msgspec.structs.replace(IMAGE, rate_hz=9.0), FOUND))
-    assert result(of=80).holds is None, "fewer than a thousand messages, in less than ten seconds"
-    assert result(of=90, workload=slow).holds is True, "messages of ten seconds are enough"
+    assert result(total=80).holds is None, "fewer than a thousand messages, in less than ten seconds"
+    assert result(total=90, workload=slow).holds is True, "messages of ten seconds are enough"
     without = msgspec.structs.replace(ROBOT, topics=(msgspec.structs.replace(IMAGE, deadline_s=None), FOUND))
     assert result(late=500, workload=without).holds is None
 
@@ -155,7 +157,7 @@ def test_messages_beyond_the_records_can_also_be_late() -> None:
     measured = outcome((3, 3), [(3, 3), (3, 3), (3, 3)])
     beyond = np.array([(1 * MS, 2 * MS, 4), (40 * MS, 41 * MS, 5)], dtype=HISTOGRAM)
     first = kept(0, 0, [1, 2, 3], [1, 11, 21], [1, 1, 1])
-    files = [Kept("subscriber", 0, first.raw, beyond), kept(1, 0, *flat(1.0, of=3)), kept(2, 1, *flat(1.0, of=3))]
+    files = [Kept("subscriber", 0, first.raw, beyond), kept(1, 0, *flat(1.0, total=3)), kept(2, 1, *flat(1.0, total=3))]
     trial = graph_trial(carrying(), measured, files, {})
     assert [each.late for each in trial.edges] == [5, 0, 0]
     [chain] = trial.chains
@@ -167,7 +169,7 @@ def test_a_chain_lasts_from_its_first_intended_instant_to_its_last_arrival() -> 
     measured = outcome((3, 2), [(3, 2), (3, 3), (2, 2)])
     files = [
         kept(0, 0, [1, 3], [4.0, 26.0], [4.0, 6.0]),  # message 2 was lost
-        kept(1, 0, *flat(1.0, of=3)),
+        kept(1, 0, *flat(1.0, total=3)),
         kept(2, 1, [2, 1], [30.0, 9.0], [2.0, 1.0]),  # the following messages came in another order
     ]
     (chain,) = graph_trial(carrying(), measured, files, {}).chains

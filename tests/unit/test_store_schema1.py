@@ -1,4 +1,4 @@
-"""A run that was stored with schema 1 reads as one of schema 2: the same values under new names."""
+"""A run that was stored with schema 1 is read as a run of schema 2: the same values under new names."""
 
 import json
 import shutil

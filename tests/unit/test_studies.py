@@ -108,7 +108,7 @@ def test_an_unknown_study_is_refused_with_the_existing_ones() -> None:
     assert all(name in str(none) for name in CLAIMS)
 
 
-def test_the_list_names_each_with_the_number_of_its_claims() -> None:
+def test_the_list_names_each_study_with_the_number_of_its_claims() -> None:
     lines = asked("--list").stdout.splitlines()
     assert [line.split()[0] for line in lines] == sorted(CLAIMS)
     assert "19 claims" in lines[0]

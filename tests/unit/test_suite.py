@@ -70,7 +70,7 @@ def test_a_list_of_processors_is_one_placement(tmp_path: Path) -> None:
     assert [sweep.levels("pin").values for sweep in suite.sweeps] == [((1, 0),), ((1,),), ((0, 1), "off")]
 
 
-def test_a_level_has_its_place_and_if_it_was_named(tmp_path: Path) -> None:
+def test_a_level_knows_its_place_and_whether_it_was_named(tmp_path: Path) -> None:
     sweep = suite_of(tmp_path, GOOD, receive="poll").sweeps[1]
     assert sweep.levels("size").place.endswith("lan.toml: sweep 2: size")
     assert sweep.levels("size").named

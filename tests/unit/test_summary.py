@@ -93,7 +93,7 @@ def test_every_ratio_is_to_the_baseline_in_its_columns_legend() -> None:
 
 
 def test_without_a_baseline_ratios_are_to_the_best() -> None:
-    figures = {each: of for each, of in USUAL.items() if each.adapter not in ("shm", "udp")}
+    figures = {each: values for each, values in USUAL.items() if each.adapter not in ("shm", "udp")}
     run = run_of(figures)
     assert "× the best, without a baseline" in text_of(run)
     assert [each.ratio for each in document_of(run).experiments[0].rows] == [None] * 4
@@ -125,7 +125,7 @@ def test_a_cell_has_the_best_transport_at_that_level_with_its_name() -> None:
 
 
 def test_with_too_few_trials_all_is_undecided_and_the_command_measures_more() -> None:
-    few = {each: of[:2] for each, of in USUAL.items()}
+    few = {each: values[:2] for each, values in USUAL.items()}
     run = run_of(few, command=("/usr/bin/middlemark", "run", "first-look", "--trials", "2"))
     lines = screen(run)
     assert lines[0].startswith("Undecided with 2 trials each: lyra shm leads at every size")

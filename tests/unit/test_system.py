@@ -146,7 +146,7 @@ WELL = {
 def on(folder: Path, **planted: dict[str, str]) -> dict[str, Any]:
     shutil.rmtree(folder, ignore_errors=True)
     root = made(folder, WELL | {name: text for files in planted.values() for name, text in files.items()})
-    # The kernel reports the clock source by a system call, so this is that of the machine that runs the test.
+    # A system call reports the clock's synchronisation, so time_sync describes the machine that runs the test.
     return {each.check: each for each in findings(root) if each.check != "time_sync"}
 
 

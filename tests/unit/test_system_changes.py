@@ -150,7 +150,7 @@ def test_a_setting_changed_by_another_program_is_kept_and_reported(place: Place)
     assert not place.journal.exists()
 
 
-def test_changes_in_a_namespace_end_with_it(tmp_path: Path) -> None:
+def test_changes_in_a_namespace_end_with_the_namespace(tmp_path: Path) -> None:
     try:
         holder = asyncio.run(Holder.isolated())
     except WorkerFailedError as error:
@@ -317,7 +317,7 @@ def test_without_root_the_refusal_names_root_and_sudo() -> None:
     )
     program = (
         "from middlemark.system import changes\n" + program
-    )  # imported as root, because nobody may not read this checkout
+    )  # imported as root, because the user nobody may be unable to read the checkout
     ran = subprocess.run(
         [sys.executable, "-c", program],
         env=SOURCE | {"PATH": "/nowhere"},

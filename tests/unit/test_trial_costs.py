@@ -80,7 +80,7 @@ def test_threads_of_one_name_are_summed_and_ended_ones_are_included() -> None:
     )
 
 
-def test_an_ended_thread_used_what_the_living_ones_did_not() -> None:
+def test_time_that_no_living_thread_used_belongs_to_ended_threads() -> None:
     begin = event(
         "measuring",
         0,

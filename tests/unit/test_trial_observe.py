@@ -91,7 +91,7 @@ def test_a_subscriber_that_dies_in_a_fan_out_fails_its_trial_and_is_named(launch
     assert "SIGABRT" in failed.text
 
 
-def test_an_error_of_a_publisher_is_attributed_to_it(launching: Launching) -> None:
+def test_an_error_of_a_publisher_names_the_publisher(launching: Launching) -> None:
     failed = launching.trial({"at": "publisher 1", "does": "fail"}, publishers=2).failed
     assert failed is not None
     assert (failed.code, failed.text) == ("refused", "publisher 1: no")

@@ -39,15 +39,17 @@ SHARED = (
         pytest.param(1, [pong(damaged=1), pong(1)], 1, (1, 1, 1), id="on the way to one pong, which replied last"),
         pytest.param(0, [pong(damaged=1), pong(1)], 1, None, id="on the way to one pong, which did not reply last"),
         pytest.param(1, [pong(damaged=1), pong(1, damaged=1)], 2, (1, 2, 1), id="on the way to both"),
-        pytest.param(3, [pong(damaged=1), pong(1)], 3, (3, 1, 1), id="more came back than had gone out"),
+        pytest.param(3, [pong(damaged=1), pong(1)], 3, (3, 1, 1), id="more damaged replies than damaged messages"),
         pytest.param(
             1,
             [pong(damaged=1), pong(1, damaged=1, echoed=0), pong(2, damaged=1, echoed=0)],
             3,
             (1, 3, 1),
-            id="what a pong that does not echo found cannot come back",
+            id="pongs that do not echo return no damaged message",
         ),
-        pytest.param(1, [pong(damaged=2, echoed=0)], 3, None, id="too short to be echoed on the way out, and one back"),
+        pytest.param(
+            1, [pong(damaged=2, echoed=0)], 3, None, id="two too short to be echoed, and one damaged on the way back"
+        ),
     ],
 )
 def test_a_message_damaged_on_its_way_to_one_pong_counts_once(
@@ -69,10 +71,12 @@ def test_a_message_damaged_on_its_way_to_one_pong_counts_once(
             {"lost": 1},
             ["pongs missed 1"],
             ["pongs missed 1; the last errors were: pong: the link was closed"],
-            id="beside what is known of the loss",
+            id="added to the text about the loss",
         ),
         pytest.param({}, [], [], id="nothing lost"),
-        pytest.param({"lost": 1, "publish_failed": 1}, ["1"], ["1"], id="what failed is quoted where it is counted"),
+        pytest.param(
+            {"lost": 1, "publish_failed": 1}, ["1"], ["1"], id="a failed publish is quoted in its own warning"
+        ),
     ],
 )
 def test_a_warning_about_a_loss_quotes_the_middleware(

@@ -1,4 +1,4 @@
-"""The role that must stamp its answers, and the use of its report about them."""
+"""The role that must stamp its answers, and how the reported stamps are used."""
 
 from pathlib import Path
 

@@ -71,9 +71,9 @@ def test_a_subscriber_that_received_nothing_is_named() -> None:
 
 
 def test_a_subscriber_that_joined_late_and_got_less_than_its_history_is_named() -> None:
-    told = found(subscriber(0, history_due=5, history_received=5), subscriber(1, history_due=5, history_received=2))
+    warnings = found(subscriber(0, history_due=5, history_received=5), subscriber(1, history_due=5, history_received=2))
     text = "subscriber 1 joined late and got 2 of the 5 messages that were published before it joined"
-    assert {code: each.text for code, each in told.items()} == {"history-missed": text}
+    assert {code: each.text for code, each in warnings.items()} == {"history-missed": text}
 
 
 @pytest.mark.parametrize("code", ["damaged", "duplicated", "reordered"])
@@ -85,9 +85,9 @@ def test_damaged_duplicated_or_reordered_messages_are_reported_with_their_subscr
 
 
 def test_more_than_was_sent_is_never_a_negative_loss() -> None:
-    told = found(publisher(timed_out=5), subscriber(received=SENT + 5))
-    assert set(told) == {"more-than-sent", "back-pressure"}
-    assert "timed out or failed still arrived" in told["more-than-sent"].advice
+    warnings = found(publisher(timed_out=5), subscriber(received=SENT + 5))
+    assert set(warnings) == {"more-than-sent", "back-pressure"}
+    assert "timed out or failed still arrived" in warnings["more-than-sent"].advice
     assert "another run" in found(subscriber(received=SENT + 5))["more-than-sent"].advice
 
 
@@ -137,16 +137,16 @@ def test_samples_in_the_histogram_are_reported() -> None:
     assert "600 of 1,000 of subscriber 0 are known to within 0.8 %" in warnings["histogram"].text
 
 
-def test_a_limit_that_came_is_told() -> None:
-    told = found(publisher(ended="limit"), limits=Limits(samples=10**6, limit_s=3.0))
-    assert told["ended-early"].text == "the limit of 3 s was reached: publisher 0 after 1,000 messages"
+def test_a_trial_that_reached_its_limit_is_reported() -> None:
+    warnings = found(publisher(ended="limit"), limits=Limits(samples=10**6, limit_s=3.0))
+    assert warnings["ended-early"].text == "the limit of 3 s was reached: publisher 0 after 1,000 messages"
 
 
 def test_a_subscriber_that_was_still_receiving_is_reported() -> None:
     assert "subscriber 0" in found(subscriber(ended="limit"))["still-receiving"].text
 
 
-def test_a_flood_that_was_timed_in_part_is_told() -> None:
-    told = found(publisher(stamped_every=61, writing_ns=None))
-    assert "one in 61 of publisher 0 is timed; all are counted" in told["stamped-in-part"].text
+def test_a_flood_in_which_only_some_messages_are_timed_is_reported() -> None:
+    warnings = found(publisher(stamped_every=61, writing_ns=None))
+    assert "one in 61 of publisher 0 is timed; all are counted" in warnings["stamped-in-part"].text
     assert "stamped-in-part" not in found(publisher())

@@ -1,4 +1,4 @@
-"""A run that grows until its expectations are decided gives its time to those that it can decide."""
+"""A run that grows until its expectations are decided gives its time to the expectations that it can decide."""
 
 import random
 from pathlib import Path

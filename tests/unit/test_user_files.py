@@ -73,7 +73,7 @@ def test_all_problems_are_reported_at_once_before_anything_starts(file: Path) ->
     assert "Is a directory" in text
 
 
-def test_an_adapter_without_configuration_files_names_those_that_have_them(file: Path) -> None:
+def test_an_adapter_without_configuration_files_is_refused_with_the_adapters_that_have_them(file: Path) -> None:
     assert "lcm cannot use a configuration file; adapters that can: dds" in refused(
         f"lcm={file}", adapter="dds,lcm", transport="all"
     )

@@ -39,7 +39,7 @@ COMMAND = ("middlemark", "which", "--workload", "my robot.toml", "--adapter=all"
 def race(
     figures: Mapping[tuple[str, str], Sequence[float | Failure]], wanted: Wanted | None = None, **levels: Any
 ) -> MeasuredRun:
-    run = run_of({robot(*each, **levels): of for each, of in figures.items()}, command=COMMAND)
+    run = run_of({robot(*each, **levels): figure for each, figure in figures.items()}, command=COMMAND)
     raced = tuple(at for at, (adapter, _) in enumerate(figures) if adapter not in ("shm", "udp"))
     asked = Race(experiments=(raced,), budget_s=1200.0, wanted=wanted or Wanted(), question=True)
     plan = msgspec.structs.replace(run.file.plan, race=asked)

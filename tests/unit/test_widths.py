@@ -42,7 +42,9 @@ def sizes() -> Document:
 
 
 def robots() -> Document:
-    scales = {robot(adapter, "udp", scale=scale): spread(of * scale) for adapter, of in GRAPHS for scale in (1.0, 2.0)}
+    scales = {
+        robot(adapter, "udp", scale=scale): spread(share * scale) for adapter, share in GRAPHS for scale in (1.0, 2.0)
+    }
     return document_of(run_of(scales))
 
 

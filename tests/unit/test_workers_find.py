@@ -1,4 +1,4 @@
-"""The search for workers, and the messages about those that were not built."""
+"""The search for workers, and the messages about workers that were not built."""
 
 import json
 import os

@@ -48,7 +48,7 @@ def topic(
     sent: tuple[float, list[int]] = (10.0, [100]),
     **qos: Any,
 ) -> None:
-    """Add a topic with messages for a minute at this rate, in these sizes one after the other."""
+    """Add a topic with messages at this rate for a minute. Their sizes repeat in the given order."""
     rate_hz, sizes = sent
     ros2.graph.kinds[name] = [kind]
     ros2.graph.publishers[name] = [end(ros2, each, kind, **qos) for each in publishers]
@@ -168,7 +168,7 @@ def test_an_empty_graph_is_refused(ros2: Any) -> None:
     assert not ros2.graph.up
 
 
-def test_without_ros_2_the_error_names_what_to_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ros_2_the_error_names_the_script_to_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rclpy", None)
     refused = asked().exception
     assert isinstance(refused, MeasureError)

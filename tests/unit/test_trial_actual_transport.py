@@ -36,17 +36,17 @@ def evidence(
 
 CASES = {
     # name: size, evidence, processes, expected
-    "a raw transport: a datagram a message": (16, evidence(datagrams=1000, content=16_000), 2, "udp"),
-    "a middleware: its headers too": (16, evidence(datagrams=1000, content=(16 + RTPS) * 1000), 2, "udp"),
-    "batched: a hundred messages a datagram": (16, evidence(datagrams=10, content=50_000), 2, "udp"),
+    "a raw transport: a datagram per message": (16, evidence(datagrams=1000, content=16_000), 2, "udp"),
+    "a middleware, which adds headers": (16, evidence(datagrams=1000, content=(16 + RTPS) * 1000), 2, "udp"),
+    "batched: a hundred messages per datagram": (16, evidence(datagrams=10, content=50_000), 2, "udp"),
     "to three subscribers by unicast": (1024, evidence(datagrams=3000, content=3_300_000), 2, "udp"),
     "in fragments": (65_536, evidence(datagrams=50_000, content=66_000_000), 2, "udp"),
-    "in the largest datagrams there are": (65_536, evidence(datagrams=1001, content=65_536_000), 2, "udp"),
+    "in the largest possible datagrams": (65_536, evidence(datagrams=1001, content=65_536_000), 2, "udp"),
     "coalesced in tcp": (16, evidence(segments=30, content=16_000), 2, "tcp"),
-    "a segment a message and its acknowledgement": (16, evidence(segments=1800, content=16_000), 2, "tcp"),
+    "a segment for each message and its acknowledgement": (16, evidence(segments=1800, content=16_000), 2, "tcp"),
     "shared memory": (16, evidence(mapped=(RING,)), 2, "shared-memory"),
     "shared memory, discovery over udp": (64, evidence(datagrams=20, content=3000, mapped=(RING,)), 2, "shared-memory"),
-    "shared memory, an acknowledgement for ten messages": (
+    "shared memory, one acknowledgement for ten messages": (
         1024,
         evidence(datagrams=100, content=6400, mapped=(RING,)),
         2,
@@ -70,14 +70,14 @@ CASES = {
         2,
         "udp",
     ),
-    "shared memory mapped and idle": (1024, evidence(datagrams=1000, content=1_080_000, mapped=(RING,)), 2, "udp"),
-    "bytes that so few datagrams cannot hold": (
+    "shared memory mapped but not used": (1024, evidence(datagrams=1000, content=1_080_000, mapped=(RING,)), 2, "udp"),
+    "more bytes than the datagrams can contain": (
         65_536,
         evidence(datagrams=10, content=66_000_000),
         1,
         "process-memory",
     ),
-    "a neighbour's datagrams": (
+    "datagrams of another process": (
         16,
         evidence(datagrams=1000, content=16_000, udp_sockets=0, mapped=(RING,)),
         2,
@@ -85,7 +85,7 @@ CASES = {
     ),
     "unix sockets": (16, evidence(unix_sockets=2), 2, "unix-socket"),
     "within the process": (16, evidence(), 1, "process-memory"),
-    "nothing that can be seen": (16, evidence(), 2, None),
+    "no evidence": (16, evidence(), 2, None),
 }
 
 

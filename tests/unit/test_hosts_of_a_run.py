@@ -83,7 +83,7 @@ def test_the_link_of_a_suite_is_left_out_between_hosts() -> None:
         ),
     ],
 )
-def test_what_cannot_run_between_hosts_is_refused(more: str, problem: str) -> None:
+def test_a_sweep_that_cannot_run_between_hosts_is_refused(more: str, problem: str) -> None:
     assert problem in problems_of(CYCLONE + more, hosts=BOTH)
 
 
