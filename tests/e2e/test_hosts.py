@@ -313,7 +313,7 @@ def test_the_verb_hosts_prints_the_state_of_each_host(hosts: TwoHosts) -> None:
     for name in NAMES:
         assert f"{name}: " in ended.out
     assert "UDP from robot: gets through" in ended.out
-    assert "µs by that of base (a datagram there and back takes " in ended.out
+    assert "its offset from the clock of base is known to ± " in ended.out
     assert "cyclonedds" in ended.out
 
 

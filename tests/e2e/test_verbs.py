@@ -12,6 +12,7 @@ import pytest
 from product import ROOT, Bench, Ended
 
 from middlemark import __version__
+from middlemark.system.registry import CHECKS
 
 pytestmark = [pytest.mark.brief, pytest.mark.usefixtures("null_worker")]
 
@@ -112,7 +113,7 @@ def test_doctor_answers_in_its_first_line(bench: Bench) -> None:
     ended = bench.run("doctor", "--no-probes")
     assert ended.code in (0, 4), ended.err
     first_sentence = " ".join(ended.out.split()).partition(".")[0]
-    assert first_sentence.endswith("by 50 checks for middlewares in general")
+    assert first_sentence.endswith(f"by {len(CHECKS)} checks for middlewares in general")
 
 
 def test_diagnose_names_only_limits_with_evidence_in_trials(bench: Bench, run: str) -> None:
