@@ -136,7 +136,9 @@ def test_certs_writes_a_set_whose_keys_only_the_owner_can_read(bench: Bench, tmp
     folder = tmp_path / "certs"
     output = printed(bench, "certs", str(folder))
     keys = [path for path in folder.iterdir() if path.suffix in (".key", ".curve")]
-    assert {path.name for path in keys} == {line.split()[0] for line in output.splitlines() if "yours alone" in line}
+    assert {path.name for path in keys} == {
+        line.split()[0] for line in output.splitlines() if "readable only by you" in line
+    }
     assert {path.stat().st_mode & 0o777 for path in keys} == {0o600}
     assert bench.run("certs", str(folder)).code == 2, "an existing set is never overwritten"
 
