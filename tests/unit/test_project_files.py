@@ -50,4 +50,4 @@ def test_placeholders_are_in_pyproject_alone() -> None:
 
 
 def test_who_looks_for_a_place_to_report_a_vulnerability_finds_it_first() -> None:
-    assert "SECURITY.md" in (ROOT / "docs/security.md").read_text(encoding="utf-8").splitlines()[2]
+    assert "SECURITY.md" in (ROOT / "docs/how-to/security.md").read_text(encoding="utf-8").splitlines()[2]
