@@ -121,7 +121,7 @@ def test_exports_names_every_unit_of_the_long_csv() -> None:
 def test_reading_a_report_names_every_key_of_the_data() -> None:
     rows = [cell(name, size=size) for name in ("lyra", "vega", "udp") for size in (64, 1024)]
     data = data_of(run_of({each: spread(2e4 + at) for at, each in enumerate(rows)}))
-    keys = table("docs/how-to/read-a-report.md", "key | |")
+    keys = table("docs/reference/report-data.md", "key | |")
     described = {key: row[1] for row in keys for key in re.findall(r"`(\w+)", row[0])}
     assert {*data} == {*described}
     for key in ("runs", "cells", "factors", "comparisons", "not_tried"):

@@ -1,8 +1,8 @@
 """The control protocol: every message between the launcher, its workers and the witness, declared once.
 
 ``scripts/protocol`` generates ``core/protocol.hpp`` and the tables of ``docs/reference/protocol.md`` from it. A message
-must contain every field that has no default. In the core's structs each member is initialised with the field's default, or
-with its first example if it has no default.
+must contain every field that has no default. In the core's structs each member is initialised with the field's default,
+or with its first example if it has no default.
 """
 
 from typing import Annotated, Literal, cast
