@@ -113,6 +113,8 @@ def figures_and_facts(adapter: str, title: str) -> str:
     frameworks = tomllib.loads((ROOT / "src/middlemark/suite/frameworks.toml").read_text(encoding="utf-8"))["framework"]
     framework = next((each for each in frameworks.values() if each.get("adapter") == adapter), {})
     facts = [[key.replace("_", " "), fact[0]] for key, fact in framework.items() if isinstance(fact, list)]
+    readme = (ROOT / "adapters" / adapter / "README.md").read_text(encoding="utf-8")
+    facts += [["tested versions", found[1]] for found in re.finditer(r"Tested versions: (.+)\.$", readme, re.MULTILINE)]
     links = (
         "Sources: [the frameworks themselves](../../docs/reference/frameworks.md). Every setting: [README](README.md)."
     )
