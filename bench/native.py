@@ -1,4 +1,4 @@
-"""Compare measurements with the middlewares' own tools, alternating. docs/native-tools.md says what differs.
+"""Compare measurements with the middlewares' own tools, alternating. docs/reference/native-tools.md says what differs.
 
 Usage: python bench/native.py [ROUNDS] [TOOL…], best as scripts/alone python bench/native.py
 
@@ -135,7 +135,7 @@ ABSENT = {
 
 
 def ours(pair: Pair, size: int, folder: Path) -> float:
-    """Return the figure of one Middlemark trial, run by the command that docs/native-tools.md shows."""
+    """Return the figure of one Middlemark trial, run by the command that docs/reference/native-tools.md shows."""
     length = f"--duration {SECONDS}s" if pair.stream else f"--samples {pair.samples}"
     once = f"--size {size} {length} --pin {','.join(CPUS)} --trials 1 --no-baseline --format json --quiet"
     command = [sys.executable, "-m", "middlemark", "run", *pair.ours.split(), *once.split(), "--out", str(folder)]

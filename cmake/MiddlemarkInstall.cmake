@@ -28,7 +28,7 @@ set(manual ${CMAKE_INSTALL_MANDIR}/man1)
 if(SKBUILD_DATA_DIR)
   set(manual ${SKBUILD_DATA_DIR}/share/man/man1)
 endif()
-install(FILES ${PROJECT_SOURCE_DIR}/docs/middlemark.1 DESTINATION ${manual})
+install(FILES ${PROJECT_SOURCE_DIR}/docs/reference/middlemark.1 DESTINATION ${manual})
 
 if(MIDDLEMARK_SUITE_DESTINATION)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/suites/ DESTINATION ${MIDDLEMARK_SUITE_DESTINATION})

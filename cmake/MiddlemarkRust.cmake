@@ -1,7 +1,7 @@
 # middlemark_rust_adapter(<name> CARGO <least version>)
 #
 # Makes the executable middlemark-worker-<name> from the crate middlemark_<name> (with _ for -) in this folder: see
-# docs/add-an-adapter.md. Without a cargo of that version the adapter is not built, and the reason is reported.
+# docs/how-to/add-an-adapter.md. Without a cargo of that version the adapter is not built, and the reason is reported.
 function(middlemark_rust_adapter name)
   string(REPLACE "-" "_" crate ${name})
   middlemark_rust_library(${crate} LACKS lacks ${ARGN})

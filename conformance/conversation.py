@@ -1,4 +1,4 @@
-"""A worker process that a test controls directly, line by line, with the protocol of docs/protocol.md."""
+"""A worker process that a test controls directly, line by line, with the protocol of docs/reference/protocol.md."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Tests of the control protocol (docs/protocol.md) and its refusals: each test controls a worker directly."""
+"""Tests of the control protocol (docs/reference/protocol.md) and its refusals: each test controls a worker directly."""
 
 import signal
 import subprocess

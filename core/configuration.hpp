@@ -1,4 +1,4 @@
-// The `configure` command, parsed and checked. See docs/protocol.md.
+// The `configure` command, parsed and checked. See docs/reference/protocol.md.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Written by scripts/protocol from src/middlemark/model/description.py: change that file instead.
-// The description of an adapter, and its JSON form: docs/protocol.md.
+// The description of an adapter, and its JSON form: docs/reference/protocol.md.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ namespace middlemark {
 /// it by name.
 inline constexpr const char* default_configuration = "default";
 
-/// Kinds of files in a set of certificates (docs/security.md). `x509`: an authority's certificate, and a certificate and a
-/// key for each identity. `dds`: also the governance and permissions of DDS Security. `curve`: key pairs of CURVE.
+/// Kinds of files in a set of certificates (docs/how-to/security.md). `x509`: an authority's certificate, and a certificate
+/// and a key for each identity. `dds`: also the governance and permissions of DDS Security. `curve`: key pairs of CURVE.
 enum class Credential { x509, dds, curve };
 template <> inline constexpr std::array<std::string_view, 3> words_of<Credential>{"x509", "dds", "curve"};
 

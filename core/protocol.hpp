@@ -1,5 +1,5 @@
 // Written by scripts/protocol from src/middlemark/model/protocol.py: change that file instead.
-// The messages of the control protocol and their JSON form. docs/protocol.md describes all their fields.
+// The messages of the control protocol and their JSON form. docs/reference/protocol.md describes all their fields.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ template <> inline constexpr std::array<std::string_view, 5> words_of<MessageTyp
 enum class Security { none, authenticated, signed_, encrypted };
 template <> inline constexpr std::array<std::string_view, 4> words_of<Security>{"none", "authenticated", "signed", "encrypted"};
 
-/// Whose certificate and key a process has: docs/security.md. `intruder`: a valid certificate without permission.
+/// Whose certificate and key a process has: docs/how-to/security.md. `intruder`: a valid certificate without permission.
 /// `stranger`: a certificate of another authority.
 enum class Identity { sender, receiver, broker, intruder, stranger };
 template <> inline constexpr std::array<std::string_view, 5> words_of<Identity>{"sender", "receiver", "broker", "intruder", "stranger"};
@@ -161,7 +161,7 @@ struct RequestedSettings {
   std::chrono::nanoseconds write_timeout{1000000000};
   /// The requested level. The adapter must provide exactly this level.
   Security security = Security::none;
-  /// Absolute path of the folder of certificates and keys: docs/security.md. Empty at `none`.
+  /// Absolute path of the folder of certificates and keys: docs/how-to/security.md. Empty at `none`.
   std::string certs{};
   /// Whose certificate and key from `certs` this process uses.
   Identity identity = Identity::sender;

@@ -48,7 +48,7 @@ std::uint64_t received(const Session& session) {
   return messages;
 }
 
-/// A worker that is controlled by the launcher, from hello to quit: docs/protocol.md.
+/// A worker that is controlled by the launcher, from hello to quit: docs/reference/protocol.md.
 class ControlledWorker {
  public:
   explicit ControlledWorker(const WorkerParts& parts)

@@ -35,7 +35,7 @@ template <class A>
   return Listens<SubscriberOf<A>>;
 }
 
-/// Runs the worker as docs/protocol.md describes. Returns the exit code: 0 after `quit`, 1 after an error that it has
+/// Runs the worker as docs/reference/protocol.md describes. Returns the exit code: 0 after `quit`, 1 after an error that it has
 /// reported, 2 for wrong arguments, 3 if the launcher has gone away.
 int worker_main(int argc, char** argv, const WorkerParts& parts);
 

@@ -1,12 +1,14 @@
 """Hooks of mkdocs: add the pages that are outside docs/, and translate links between files into links between pages.
 
 A link to a file that is no page, such as a suite, becomes a link into the repository. While the repository's address is
-a placeholder (pyproject.toml), such a link becomes plain text.
+a placeholder (pyproject.toml), such a link becomes plain text. The page of a middleware is the text choosing.md in its
+adapter's folder, with the facts and figures that other files have about it.
 """
 
 import os
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,16 @@ PAGES = {
     "CONTRIBUTING.md": "project/contributing.md",
     "SECURITY.md": "project/security.md",
     "packaging/README.md": "project/packaging.md",
+    "results/README.md": "reference/results.md",
 }
 """Pages outside docs/: the path of the file, and that of the page."""
 PAGES |= {
     f"adapters/{each.parent.name}/README.md": f"adapters/{each.parent.name}.md"
     for each in ROOT.glob("adapters/*/README.md")
+}
+PAGES |= {
+    f"adapters/{each.parent.name}/choosing.md": f"choose/middleware/{each.parent.name}.md"
+    for each in ROOT.glob("adapters/*/choosing.md")
 }
 FILES = {page: file for file, page in PAGES.items()}
 WIDE = ".md-grid { max-width: 80rem } .md-typeset table:not([class]) code { white-space: nowrap }"
@@ -77,9 +84,59 @@ def expanded(entry: Any) -> Any:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages outside docs/, and the style sheet."""
     for file, page in PAGES.items():
-        files.append(File.generated(config, page, content=(ROOT / file).read_text(encoding="utf-8")))
+        text = (ROOT / file).read_text(encoding="utf-8")
+        if file.endswith("/choosing.md"):
+            text += figures_and_facts(Path(file).parent.name, text.partition("\n")[0].removeprefix("# "))
+        files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "wide.css", content=WIDE))
     return files
+
+
+def figures_and_facts(adapter: str, title: str) -> str:
+    """Return the sections that a middleware's page ends with: its rows of other pages, and its facts."""
+    sizes = rows_of("choose/how-to-choose.md", f"[{title}](", ("1 KiB", "64 KiB", "1 MiB"))
+    columns = ("holds", "first to fail", "processors", "resident memory, MB", "discovery, ms")
+    robots = [
+        [f"[{page.stem}](../../docs/choose/robots/{page.name}): {section.lower()}", *cells]
+        for page in sorted((ROOT / "docs/choose/robots").glob("*.md"))
+        for section, *cells in rows_of(f"choose/robots/{page.name}", f"{title} |", columns)
+    ]
+    figures = ["", "## Figures on this project's machine", ""]
+    if sizes:
+        link = "[first-look](../../docs/choose/how-to-choose.md#by-message-size)"
+        figures += [f"p50 of a round trip in µs, with the ratio to the baseline and the transport ({link}):", ""]
+        figures += table(("1 KiB", "64 KiB", "1 MiB"), [cells for _, *cells in sizes])
+    if robots:
+        figures += ["Whole robots, with the default configuration:", "", *table(("robot", *columns), robots)]
+    if not sizes and not robots:
+        figures += ["No stored run has it.", ""]
+    frameworks = tomllib.loads((ROOT / "src/middlemark/suite/frameworks.toml").read_text(encoding="utf-8"))["framework"]
+    framework = next((each for each in frameworks.values() if each.get("adapter") == adapter), {})
+    facts = [[key.replace("_", " "), fact[0]] for key, fact in framework.items() if isinstance(fact, list)]
+    readme = (ROOT / "adapters" / adapter / "README.md").read_text(encoding="utf-8")
+    facts += [["tested versions", found[1]] for found in re.finditer(r"Tested versions: (.+)\.$", readme, re.MULTILINE)]
+    links = (
+        "Sources: [the frameworks themselves](../../docs/reference/frameworks.md). Every setting: [README](README.md)."
+    )
+    return "\n".join([*figures, "## Facts", "", *table(("", ""), facts), links, ""])
+
+
+def rows_of(page: str, begin: str, columns: Sequence[str]) -> list[list[str]]:
+    """Return, for each table row of a page under docs/ that begins so, its section and its cells in these columns."""
+    found = []
+    for section in (ROOT / "docs" / page).read_text(encoding="utf-8").split("\n## "):
+        lines = [line for line in section.splitlines() if line.startswith("|")]
+        for line in lines:
+            if line.startswith(f"| {begin}"):
+                heads, cells = ([cell.strip() for cell in each.strip("|").split("|")] for each in (lines[0], line))
+                row = dict(zip(heads, cells, strict=False))
+                found.append([section.splitlines()[0], *(row.get(column, "–") for column in columns)])
+    return found
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table, and an empty line."""
+    return [*(f"| {' | '.join(cells)} |" for cells in (heads, ["---"] * len(heads), *rows)), ""]
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

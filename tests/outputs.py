@@ -7,11 +7,11 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-SCHEMAS = Path(__file__).resolve().parents[1] / "docs" / "schema"
+SCHEMAS = Path(__file__).resolve().parents[1] / "docs/reference/schema"
 
 
 def read_output(name: str, text: str) -> Any:
-    """Return the document that a command printed, checked against docs/schema/NAME.schema.json."""
+    """Return the document that a command printed, checked against docs/reference/schema/NAME.schema.json."""
     document = json.loads(text)
     wrong = [f"{each.json_path}: {each.message[:300]}" for each in validator(name).iter_errors(document)]
     assert not wrong, f"{name}: {wrong}"

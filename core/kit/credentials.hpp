@@ -1,4 +1,4 @@
-// This process's certificate and key in a trial with security: files in a folder whose layout is in docs/security.md. An
+// This process's certificate and key in a trial with security: files in a folder whose layout is in docs/how-to/security.md. An
 // adapter passes their paths to its middleware, or reads the files that it needs as text. Not on the hot path. No error,
 // note or log contains a key.
 #pragma once

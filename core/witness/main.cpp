@@ -1,5 +1,5 @@
 // middlemark-witness: reports which other processes use the roles' processors while a trial runs. It exchanges lines of
-// JSON with the launcher, like a worker: docs/protocol.md.
+// JSON with the launcher, like a worker: docs/reference/protocol.md.
 #include <signal.h>
 #include <unistd.h>
 

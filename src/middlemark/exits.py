@@ -1,4 +1,4 @@
-"""The exit codes; `middlemark --help` and docs/usage.md document them."""
+"""The exit codes; `middlemark --help` and docs/reference/commands.md document them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,6 @@
-"""Stamps for Python programs, like probe.h for C (docs/probe.md). Imports no other module of Middlemark.
+"""Stamps for Python programs, like probe.h for C. Imports no other module of Middlemark.
+
+See docs/how-to/measure-your-nodes.md.
 
     probe = Probe("camera")
     image = probe.topic("image")

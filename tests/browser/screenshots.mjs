@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { launch, open, root } from "./browser.mjs";
 
 const report = resolve(process.argv[2]);
-const into = process.argv[3] ?? join(root, "docs");
+const into = process.argv[3] ?? join(root, "docs/images");
 const VIEWS = [
   { name: "report-1280", width: 1280, height: 800 },
   { name: "report-400", width: 400, height: 860 },

@@ -1,4 +1,4 @@
-"""Every command in docs/native-tools.md can be run here."""
+"""Every command in docs/reference/native-tools.md can be run here."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ from product import descriptions
 
 from middlemark.commands import run
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "native-tools.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/native-tools.md").read_text()
 COMMANDS = re.findall(r"`run (--adapter [^`]+)`", PAGE)
 ADAPTERS = set(descriptions())
 

@@ -64,7 +64,7 @@ def test_the_workers_are_inside_the_package(installed: Installed) -> None:
 
 def test_the_manual_page_is_installed_where_man_finds_it(installed: Installed) -> None:
     page = installed.command.parents[1] / "share" / "man" / "man1" / "middlemark.1"
-    assert page.read_bytes() == (ROOT / "docs" / "middlemark.1").read_bytes()
+    assert page.read_bytes() == (ROOT / "docs/reference/middlemark.1").read_bytes()
 
 
 def test_the_suites_are_inside_the_package(installed: Installed) -> None:

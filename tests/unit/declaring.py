@@ -11,7 +11,13 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (
-    *("docs/suites.md", "docs/usage.md", "docs/frameworks.md", "docs/machine.md", "docs/protocol.md"),
+    *(
+        "docs/reference/suites.md",
+        "docs/reference/commands.md",
+        "docs/reference/frameworks.md",
+        "docs/reference/checks.md",
+        "docs/reference/protocol.md",
+    ),
     *("scripts/factors", "scripts/protocol", "scripts/declarations.py", "scripts/generated.py", "scripts/rust_kit.py"),
 )
 SEE = """
@@ -38,7 +44,7 @@ def seen_in_copy(
     """
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__", "bin", "web"))
     for name in DOCUMENTS:
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     for name, insertions in declarations.items():
         file = folder / "src/middlemark" / name

@@ -1,4 +1,4 @@
-"""A worker without a middleware, which follows docs/protocol.md and makes the faults in ``settings.native``.
+"""A worker without a middleware, which follows docs/reference/protocol.md and makes the faults in ``settings.native``.
 
 Its figures are calculated from the load, so a second of measuring takes no time. It uses no installed package and no
 module of Middlemark. Keys of ``native``, all strings:

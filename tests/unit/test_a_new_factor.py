@@ -96,7 +96,7 @@ def test_the_manual_matches_the_declared_factors() -> None:
 
 def test_a_declared_factor_is_available_everywhere(tmp_path: Path) -> None:
     declarations = {"model/cell.py": (LAST, DECLARATION), "model/protocol.py": (FIELD, "    zeal: float = 0.0\n")}
-    manual = ("docs/suites.md", "| `zeal` | `TIME` | How keen it is. | `0.5 s` |")
+    manual = ("docs/reference/suites.md", "| `zeal` | `TIME` | How keen it is. | `0.5 s` |")
     assert seen_in_copy(tmp_path, declarations, SEEN, manual) == list(EVERYWHERE)
 
 
@@ -149,12 +149,12 @@ crate = Path("core/kit/rust/src/description.rs").read_text()
 see("adapter in Rust", "pub urgency: Vec<Urgency> = vec![Urgency::Normal]," in crate)
 see("levels in Rust", 'pub enum Urgency { Normal = "normal", High = "high" }' in crate)
 see("request in Rust", "pub urgency: Urgency," in Path("core/kit/rust/src/request.rs").read_text())
-see("protocol", "How soon it can be asked to send." in Path("docs/protocol.md").read_text())
+see("protocol", "How soon it can be asked to send." in Path("docs/reference/protocol.md").read_text())
 """
 
 
 def test_a_factor_that_transports_must_support_is_declared_with_its_capability(tmp_path: Path) -> None:
-    manual = ("docs/suites.md", "| `urgency` | `normal`, `high` | How soon it is sent. | `normal` |")
+    manual = ("docs/reference/suites.md", "| `urgency` | `normal`, `high` | How soon it is sent. | `normal` |")
     seen = seen_in_copy(tmp_path, HONOURED, ASKED, manual)
     assert seen == sorted(
         [

@@ -51,5 +51,5 @@ EVERYWHERE = ["CSV", "JSON", "column", "compare", "expectation", "long CSV", "ma
 
 
 def test_a_declared_figure_is_available_everywhere(tmp_path: Path) -> None:
-    manual = ("docs/usage.md", "| `wobble` | how much it wobbles | ns | any | wider |")
+    manual = ("docs/reference/commands.md", "| `wobble` | how much it wobbles | ns | any | wider |")
     assert seen_in_copy(tmp_path, {"stats/metrics.py": (BEFORE, DECLARED)}, SCRIPT, manual) == EVERYWHERE

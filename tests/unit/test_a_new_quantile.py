@@ -35,5 +35,5 @@ EVERYWHERE = ["CSV", "JSON", "expectation", "import", "long CSV", "manual", "rep
 
 
 def test_a_declared_quantile_is_available_everywhere(tmp_path: Path) -> None:
-    manual = ("docs/usage.md", "| `p99.999` | 99.999 % of the messages took at most this long | ns |")
+    manual = ("docs/reference/commands.md", "| `p99.999` | 99.999 % of the messages took at most this long | ns |")
     assert seen_in_copy(tmp_path, {"model/times.py": (BEFORE, DECLARED)}, SCRIPT, manual) == EVERYWHERE

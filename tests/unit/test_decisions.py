@@ -17,6 +17,12 @@ def test_each_number_has_one_page_that_begins_with_it_or_is_accounted_for() -> N
     assert accounted == set(range(1, max(PAGES))) - set(PAGES)
 
 
+def test_the_readme_lists_each_page_with_its_title() -> None:
+    listed = dict(re.findall(r"^\| \[\d+\]\(([^)]+)\) \| (.+) \|$", README, re.MULTILINE))
+    titles = {file.name: file.read_text(encoding="utf-8").partition("\n")[0] for file in PAGES.values()}
+    assert listed == {name: title.partition(". ")[2] for name, title in titles.items()}
+
+
 def test_a_decision_that_another_replaces_is_in_the_readme() -> None:
     for number, file in PAGES.items():
         for line in re.findall(r"^(?:\*Replaces|This replaces) .*", file.read_text(encoding="utf-8"), re.MULTILINE):

@@ -17,7 +17,7 @@ from middlemark.suite.frameworks import frameworks
 from middlemark.workers.find import find_workers
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted({*ROOT.glob("docs/**/*.md")} - {*ROOT.glob("docs/decisions/*")})]
 VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
@@ -57,7 +57,7 @@ def commands_in(text: str) -> list[list[str]]:
     return [found.split() for line in lines if (found := line.strip()) and (found.split()[0],) in VERBS]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda each: each.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda each: str(each.relative_to(ROOT)))
 def test_every_option_in_a_command_exists(path: Path) -> None:
     for words in commands_in(path.read_text(encoding="utf-8")):
         name = tuple(words[:2]) if tuple(words[:2]) in VERBS else (words[0],)
@@ -66,7 +66,7 @@ def test_every_option_in_a_command_exists(path: Path) -> None:
         assert asked <= known, f"{path.name}: middlemark {' '.join(words)}"
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda each: each.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda each: str(each.relative_to(ROOT)))
 def test_every_linked_file_exists(path: Path) -> None:
     for target in re.findall(r"\]\(([^)\s#]+)[^)]*\)", path.read_text(encoding="utf-8")):
         if not re.match(r"[a-z]+:", target):
@@ -95,7 +95,7 @@ def test_every_example_of_run_is_accepted(path: Path, line: str, monkeypatch: py
 
 
 def test_usage_names_every_verb_every_list_and_every_role() -> None:
-    text = page("docs/usage.md")
+    text = page("docs/reference/commands.md")
     for names in VERBS:
         if names[0] not in {"help", "version"}:
             assert re.search(rf"(?:`|middlemark |^\|? ?`?){' '.join(names)}\b", text, re.MULTILINE), names
@@ -112,7 +112,7 @@ def test_the_documents_name_every_environment_variable_that_a_user_sets() -> Non
 
 
 def test_exports_names_every_unit_of_the_long_csv() -> None:
-    listed = re.search(r"`metric`, `unit` \((.+?)\), `value`", page("docs/exports.md"))
+    listed = re.search(r"`metric`, `unit` \((.+?)\), `value`", page("docs/reference/exports.md"))
     assert listed
     units = {figure.unit for figure in FIGURES.values()}
     assert {*re.findall(r"`([^`]+)`", listed[1])} == units
@@ -121,7 +121,7 @@ def test_exports_names_every_unit_of_the_long_csv() -> None:
 def test_reading_a_report_names_every_key_of_the_data() -> None:
     rows = [cell(name, size=size) for name in ("lyra", "vega", "udp") for size in (64, 1024)]
     data = data_of(run_of({each: spread(2e4 + at) for at, each in enumerate(rows)}))
-    keys = table("docs/reading-a-report.md", "key | |")
+    keys = table("docs/reference/report-data.md", "key | |")
     described = {key: row[1] for row in keys for key in re.findall(r"`(\w+)", row[0])}
     assert {*data} == {*described}
     for key in ("runs", "cells", "factors", "comparisons", "not_tried"):
@@ -133,7 +133,7 @@ def test_reading_a_report_names_every_key_of_the_data() -> None:
 
 def test_the_glossary_has_each_word_once() -> None:
     rows = re.findall(
-        r"^\| (?!word|---)(.+?) \|", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| (?!word|---)(.+?) \|", (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     words = [word.strip() for row in rows for word in re.sub(r"\(.*?\)", "", row).split(", ")]
     assert len(words) == len({*words})
@@ -143,17 +143,21 @@ def test_the_glossary_has_each_word_once() -> None:
 def test_typed_messages_lists_the_adapters_that_carry_bytes_and_cdr() -> None:
     pattern = re.compile(r"BYTES_AND_CDR|^middlemark_rust_adapter|^middlemark_bytes_and_cdr", re.MULTILINE)
     carry = {each.parent.name for each in ROOT.glob("adapters/*/CMakeLists.txt") if pattern.search(each.read_text())}
-    [row] = [row for row in table("docs/workloads.md", "adapter | what serialises") if "*bytes + CDR*" in row[1]]
+    [row] = [
+        row for row in table("docs/reference/workloads.md", "adapter | what serialises") if "*bytes + CDR*" in row[1]
+    ]
     assert {*re.findall(r"`([\w-]+)`", row[0])} == carry - {"null", "fastdds"}  # Fast DDS serialises itself
 
 
 def test_the_documents_say_which_built_adapters_serve_and_keep_a_history() -> None:
     late = {
         name: row
-        for row in table("docs/workloads.md", "adapter | a late joiner")
+        for row in table("docs/reference/workloads.md", "adapter | a late joiner")
         for name in re.findall(r"`([\w-]+)`", row[0])
     }
-    served = re.search(r"- A service is two edges,.*? chain\. (.+?) carry it by their own", page("docs/workloads.md"))
+    served = re.search(
+        r"- A service is two edges,.*? chain\. (.+?) carry it by their own", page("docs/reference/workloads.md")
+    )
     assert served
     for worker in find_workers()[0]:
         about = worker.description
@@ -180,7 +184,9 @@ def test_the_last_release_of_a_framework_is_no_older_than_a_tested_version() -> 
 
 def test_usage_has_every_metric() -> None:
     listed = {
-        name for row in table("docs/usage.md", "metric | what it is") for name in re.findall(r"`([\w.]+)`", row[0])
+        name
+        for row in table("docs/reference/commands.md", "metric | what it is")
+        for name in re.findall(r"`([\w.]+)`", row[0])
     }
     assert listed == {name for name in METRICS if name.partition(".")[0] not in PER_ROLE or name in PER_ROLE} | {
         f"{name}.ROLE" for name in PER_ROLE
@@ -190,7 +196,7 @@ def test_usage_has_every_metric() -> None:
 def test_the_steps_of_check_are_documented_and_have_budgets() -> None:
     script = (ROOT / "check").read_text()
     steps = {*re.findall(r"^  \[(\w+)\]=", script, re.MULTILINE)} - {"mutants"}
-    listed = {name for row in table("docs/developing.md", "step | in") for name in row[0].split(", ")}
+    listed = {name for row in table("docs/how-to/change-middlemark.md", "step | in") for name in row[0].split(", ")}
     assert listed == steps
     assert {line.split()[0] for line in (ROOT / "tests/budgets").read_text().splitlines()} == steps
 
@@ -198,14 +204,14 @@ def test_the_steps_of_check_are_documented_and_have_budgets() -> None:
 def test_the_first_answer_in_the_readme_has_only_adapters_that_the_first_start_builds() -> None:
     later = re.compile(r"^middlemark_(rust_adapter\(|adapter\([^)]*\bLATER\b)", re.MULTILINE)
     adapters = {each.parent.name: each.read_text() for each in ROOT.glob("adapters/*/CMakeLists.txt")}
-    answer = (ROOT / "README.md").read_text(encoding="utf-8").split("```\n")[3]
+    answer = (ROOT / "results/which.txt").read_text(encoding="utf-8")
     assert " is best for " in answer
     rows = {line.split()[0] for line in answer.splitlines() if re.search(r"\d\.\d\d  \S", line)} & {*adapters}
     assert rows
     assert not {name for name in rows if later.search(adapters[name])}
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda each: each.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda each: str(each.relative_to(ROOT)))
 def test_no_sample_output_has_a_word_of_older_versions(path: Path) -> None:
     samples = "".join(path.read_text(encoding="utf-8").split("```")[1::2])
     for word in ("machine alone", "× alone", "left:", "carried by", "cannot tell", "two speeds"):

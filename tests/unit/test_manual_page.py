@@ -12,7 +12,7 @@ import pytest
 from middlemark.commands import group
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "middlemark.1"
+PAGE = ROOT / "docs/reference/middlemark.1"
 
 
 def commands(parent: click.Group) -> Iterator[click.Command]:

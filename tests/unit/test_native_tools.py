@@ -1,4 +1,4 @@
-"""docs/native-tools.md has every command that bench/native.py runs, and names each tool's source."""
+"""docs/reference/native-tools.md has every command that bench/native.py runs, and names each tool's source."""
 
 import dataclasses
 import importlib
@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "native-tools.md").read_text()
+PAGE = (ROOT / "docs/reference/native-tools.md").read_text()
 
 
 def options(command: str) -> set[str]:

@@ -50,4 +50,4 @@ def test_placeholders_are_in_pyproject_alone() -> None:
 
 
 def test_the_page_on_security_first_names_where_to_report_a_vulnerability() -> None:
-    assert "SECURITY.md" in (ROOT / "docs/security.md").read_text(encoding="utf-8").splitlines()[2]
+    assert "SECURITY.md" in (ROOT / "docs/how-to/security.md").read_text(encoding="utf-8").splitlines()[2]

@@ -31,7 +31,9 @@ def test_the_generated_files_match_the_generator(generator: ModuleType) -> None:
 
 
 def test_every_message_and_record_is_in_the_document(generator: ModuleType) -> None:
-    marked = " ".join(re.findall(r"<!-- scripts/protocol: ([\w ]+) -->", (ROOT / "docs/protocol.md").read_text()))
+    marked = " ".join(
+        re.findall(r"<!-- scripts/protocol: ([\w ]+) -->", (ROOT / "docs/reference/protocol.md").read_text())
+    )
     for module in (protocol, description, samples):
         declared = generator.Schema(module).declared
         structs = {

@@ -1,4 +1,4 @@
-"""The schemas in docs/schema/ match the printed structs, and refuse any other document."""
+"""The schemas in docs/reference/schema/ match the printed structs, and refuse any other document."""
 
 import subprocess
 import sys

@@ -10,8 +10,8 @@ from middlemark.verdicts.experiments import Standing
 from middlemark.verdicts.judging import NEAR, WIDEST
 
 DOCS = Path(__file__).parents[2] / "docs"
-REPORT = (DOCS / "reading-a-report.md").read_text()
-RULES = REPORT.partition("## The rules of a verdict")[2].partition("\n## ")[0]
+REPORT = (DOCS / "how-to/read-a-report.md").read_text()
+RULES = (DOCS / "reference/verdicts.md").read_text()
 
 
 def test_each_standing_has_a_line_in_the_rules() -> None:
@@ -27,7 +27,7 @@ def test_the_numbers_in_the_documents_match_the_code() -> None:
 
 
 def test_each_mark_of_a_matrix_has_a_line_in_the_rules() -> None:
-    matrix = (DOCS / "usage.md").read_text().partition("- **The matrix**")[2].partition("\n- **")[0]
+    matrix = (DOCS / "reference/commands.md").read_text().partition("- **The matrix**")[2].partition("\n- **")[0]
     marks = dict(re.findall(r"^\| (\S) \| (.+) \|$", matrix, re.MULTILINE))
     assert marks.keys() == MEANS.keys()
     for mark in "✓~×#":

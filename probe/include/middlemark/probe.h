@@ -1,5 +1,5 @@
 /* Timestamps in your own program: which messages were sent and received, and how long something took, in a file that
- * `middlemark import FOLDER` reads. See docs/probe.md.
+ * `middlemark import FOLDER` reads. See docs/how-to/measure-your-nodes.md.
  *
  * Stamps are recorded if MIDDLEMARK_PROBE names a folder when the first probe is opened. Otherwise a stamp costs one branch.
  * Compiled with -DMIDDLEMARK_PROBE=OFF, these functions generate no code. mm_probe_open() and mm_topic_of() may be called on

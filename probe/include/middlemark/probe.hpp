@@ -1,4 +1,4 @@
-// probe.h for C++17: handles of probes and topics, and a span that ends with its scope. See docs/probe.md.
+// probe.h for C++17: handles of probes and topics, and a span that ends with its scope. See docs/how-to/measure-your-nodes.md.
 #pragma once
 
 #include <cstddef>

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     "--certs",
     metavar="FOLDER",
     group="What is measured",
-    help="Your own certificates and keys for --security (docs/security.md).",
+    help="Your own certificates and keys for --security (docs/how-to/security.md).",
 )
 @option(
     "--each-host",

@@ -1,8 +1,8 @@
 """The description of an adapter: what ``--describe`` and ``--companions`` of a worker print, declared once.
 
 ``scripts/protocol`` generates ``core/description.hpp``, the crate's ``description.rs`` and the tables of
-``docs/protocol.md`` from it. In the structs of both languages each member is initialised with the field's default, or
-with its first example if it has no default.
+``docs/reference/protocol.md`` from it. In the structs of both languages each member is initialised with the field's
+default, or with its first example if it has no default.
 """
 
 from typing import Annotated, Literal
@@ -19,9 +19,9 @@ selects it by name."""
 ANY = "any"
 """Carrier of a transport whose middleware chooses the carrier. Reports show the carrier that was observed."""
 Credential = Literal["x509", "dds", "curve"]
-"""Kinds of files in a set of certificates (docs/security.md). ``x509``: an authority's certificate, and a certificate
-and a key for each identity. ``dds``: also the governance and permissions of DDS Security. ``curve``: key pairs of
-CURVE."""
+"""Kinds of files in a set of certificates (docs/how-to/security.md). ``x509``: an authority's certificate, and a
+certificate and a key for each identity. ``dds``: also the governance and permissions of DDS Security. ``curve``: key
+pairs of CURVE."""
 NativeType = Literal["boolean", "integer", "bytes", "duration", "choice", "text", "file"]
 """How the text of a native setting is read. ``boolean``: true or false (also 1 and 0, on and off). ``integer``: a whole
 number. ``bytes``: a number without or with a unit (65536, 64KiB). ``duration``: a number with a unit (1.5ms).

@@ -96,7 +96,7 @@ class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
     """Samples that one role kept, with paths relative to the run's folder."""
 
     role: RoleKind
-    """ping, client, publisher, subscriber, pong or server; the role determines the dtype (docs/protocol.md)."""
+    """ping, client, publisher, subscriber, pong or server; determines the dtype (docs/reference/protocol.md)."""
     index: Index
     path: str
     samples: Count

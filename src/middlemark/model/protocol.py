@@ -1,8 +1,8 @@
 """The control protocol: every message between the launcher, its workers and the witness, declared once.
 
-``scripts/protocol`` generates ``core/protocol.hpp`` and the tables of ``docs/protocol.md`` from it. A message must
-contain every field that has no default. In the core's structs each member is initialised with the field's default, or
-with its first example if it has no default.
+``scripts/protocol`` generates ``core/protocol.hpp`` and the tables of ``docs/reference/protocol.md`` from it. A message
+must contain every field that has no default. In the core's structs each member is initialised with the field's default,
+or with its first example if it has no default.
 """
 
 from typing import Annotated, Literal, cast
@@ -40,8 +40,8 @@ Security = Literal["none", "authenticated", "signed", "encrypted"]
 """Protection of the messages. ``none``: no protection. ``authenticated``: the peers have proved who they are.
 ``signed``: also, nobody can change a message unnoticed. ``encrypted``: also, nobody else can read a message."""
 Identity = Literal["sender", "receiver", "broker", "intruder", "stranger"]
-"""Whose certificate and key a process has: docs/security.md. ``intruder``: a valid certificate without permission.
-``stranger``: a certificate of another authority."""
+"""Whose certificate and key a process has: docs/how-to/security.md. ``intruder``: a valid certificate without
+permission. ``stranger``: a certificate of another authority."""
 LoadKind = Literal["max", "rate", "burst"]
 Arrivals = Literal["periodic", "poisson"]
 Policy = Literal["other", "fifo", "rr"]
@@ -138,7 +138,7 @@ class Settings(Message, frozen=True, kw_only=True):
     security: Security = "none"
     """The requested level. The adapter must provide exactly this level."""
     certs: str = ""
-    """Absolute path of the folder of certificates and keys: docs/security.md. Empty at ``none``."""
+    """Absolute path of the folder of certificates and keys: docs/how-to/security.md. Empty at ``none``."""
     identity: Identity = "sender"
     """Whose certificate and key from ``certs`` this process uses."""
     native: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """The records of the samples files, declared once. Times are in ns.
 
-``scripts/protocol`` generates ``core/records.hpp`` and the tables of ``docs/protocol.md`` from them.
+``scripts/protocol`` generates ``core/records.hpp`` and the tables of ``docs/reference/protocol.md`` from them.
 """
 
 from typing import Annotated, get_type_hints

@@ -1,4 +1,4 @@
-"""The files in a set of certificates. docs/security.md documents them for users who make their own. Pure."""
+"""The files in a set of certificates. docs/how-to/security.md documents them for users who make their own. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import get_args

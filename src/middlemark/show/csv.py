@@ -87,7 +87,7 @@ def render(document: Document, _view: View) -> str:
 def render_long(document: Document, _view: View) -> str:
     """Return the header and a line for each figure that was measured.
 
-    For R, pandas and Quarto (docs/exports.md). Only the figure that the cell is judged by has an interval.
+    For R, pandas and Quarto (docs/reference/exports.md). Only the figure that the cell is judged by has an interval.
     """
     return written(LONG_COLUMNS, (line for row in document.rows for line in _figures(document, row)))
 

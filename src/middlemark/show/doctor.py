@@ -13,7 +13,7 @@ from middlemark.system.check import Finding
 from middlemark.system.tried import Tried
 from middlemark.verdicts.names import plain
 
-_CHANGES_NOTHING = "Nothing was changed. Commands that write need root; docs/machine.md explains each check."
+_CHANGES_NOTHING = "Nothing was changed. Commands that write need root; docs/reference/checks.md explains each check."
 
 
 def render_text(found: Sequence[Finding], checks: int, tried: Tried | None, view: View, suite: str | None) -> str:

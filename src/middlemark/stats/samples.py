@@ -1,6 +1,6 @@
 """Reader of the files that a trial's roles kept: one record for each round trip, publish or arrival, times in ns.
 
-docs/protocol.md describes the files.
+docs/reference/protocol.md describes the files.
 """
 
 import functools

@@ -55,7 +55,7 @@ class Check(Generic[R]):
 
     name: str
     looks: str
-    """The files or values that the check reads, as docs/machine.md shows them."""
+    """The files or values that the check reads, as docs/reference/checks.md shows them."""
     why: str
     rows: str
     """The rows that the check concerns in general."""

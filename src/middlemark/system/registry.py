@@ -1,4 +1,4 @@
-"""All checks, in the order of docs/machine.md."""
+"""All checks, in the order of docs/reference/checks.md."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Convert a cell to the ``settings`` and ``roles`` of docs/protocol.md. Pure."""
+"""Convert a cell to the ``settings`` and ``roles`` of docs/reference/protocol.md. Pure."""
 
 from pathlib import Path
 from typing import Any

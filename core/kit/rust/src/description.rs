@@ -37,15 +37,15 @@ pub enum Security { None = "none", Authenticated = "authenticated", Signed = "si
 }
 
 words! {
-/// Whose certificate and key a process has: docs/security.md. `intruder`: a valid certificate without permission.
-/// `stranger`: a certificate of another authority.
+/// Whose certificate and key a process has: docs/how-to/security.md. `intruder`: a valid certificate without
+/// permission. `stranger`: a certificate of another authority.
 pub enum Identity { Sender = "sender", Receiver = "receiver", Broker = "broker", Intruder = "intruder", Stranger = "stranger" }
 }
 
 words! {
-/// Kinds of files in a set of certificates (docs/security.md). `x509`: an authority's certificate, and a certificate
-/// and a key for each identity. `dds`: also the governance and permissions of DDS Security. `curve`: key pairs of
-/// CURVE.
+/// Kinds of files in a set of certificates (docs/how-to/security.md). `x509`: an authority's certificate, and a
+/// certificate and a key for each identity. `dds`: also the governance and permissions of DDS Security. `curve`: key
+/// pairs of CURVE.
 pub enum Credential { X509 = "x509", Dds = "dds", Curve = "curve" }
 }
 

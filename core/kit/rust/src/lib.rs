@@ -44,7 +44,7 @@ pub enum Published {
 /// Settings as a configuration file or as lines of code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnSettings {
-    /// A word of `Language` in docs/protocol.md: `json5`, `rust` and so on.
+    /// A word of `Language` in docs/reference/protocol.md: `json5`, `rust` and so on.
     pub language: &'static str,
     pub text: String,
 }

@@ -45,7 +45,7 @@ pub struct Request {
     pub write_timeout_ns: u64,
     /// The requested level. The adapter must provide exactly this level.
     pub security: Security,
-    /// Absolute path of the folder of certificates and keys: docs/security.md. Empty at `none`.
+    /// Absolute path of the folder of certificates and keys: docs/how-to/security.md. Empty at `none`.
     pub certs: Text<'static>,
     /// Whose certificate and key from `certs` this process uses.
     pub identity: Identity,

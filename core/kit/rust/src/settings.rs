@@ -107,7 +107,7 @@ impl Settings {
         Ok(self.ipv4.get())
     }
 
-    /// Returns the path of a certificate file of the trial: `credential("sender", ".key")`. `docs/security.md` lists the
+    /// Returns the path of a certificate file of the trial: `credential("sender", ".key")`. `docs/how-to/security.md` lists the
     /// names.
     pub fn credential(&self, identity: &str, ending: &str) -> std::path::PathBuf {
         std::path::Path::new(self.certs.get()).join(format!("{identity}{ending}"))

@@ -1,4 +1,4 @@
-"""The document as one JSON value for the page's script (docs/reading-a-report.md).
+"""The document as one JSON value for the page's script (docs/how-to/read-a-report.md).
 
 Figures that were not measured are left out. Times are in ns, sizes in bytes, rates per second, to four digits.
 """

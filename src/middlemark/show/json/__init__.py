@@ -1,6 +1,6 @@
 """Outputs for programs: one JSON document each. A figure that was not measured is null.
 
-Each output is a struct, from which ``scripts/schema`` makes the JSON Schema in docs/schema/.
+Each output is a struct, from which ``scripts/schema`` makes the JSON Schema in docs/reference/schema/.
 """
 
 from collections.abc import Mapping
