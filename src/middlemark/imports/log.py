@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy.typing as npt
 
+from middlemark.imports.columns import Form
 from middlemark.model.cell import FIELDS, Cell
 from middlemark.model.levels import Level
 from middlemark.model.outcome import Arrived, Failure, RunWarning, Sent, TrialCounts, WorkerCost
@@ -65,7 +66,15 @@ class LogFormat(msgspec.Struct, frozen=True):
     name: str
     tool: str
     known: re.Pattern[bytes]
-    read: Callable[[Iterable[bytes]], Log]
+    parse: Callable[[Iterable[bytes]], Log]
+    forms: tuple[Form, ...] = ()
+    """What the tool's versions print."""
+
+    def read(self, blocks: Iterable[bytes]) -> Log:
+        """Read a file of this format, and mark figures that contradict each other. Raises NotRead."""
+        from middlemark.imports.plausible import checked
+
+        return checked(self.parse(blocks))
 
 
 class NotRead(Exception):
