@@ -10,6 +10,7 @@ from middlemark.imports import (
     performance_test,
     roundtrip,
     rtiperftest,
+    rtiperftest_text,
     throughputtest,
 )
 from middlemark.imports.lines import Lines, shown
@@ -18,6 +19,8 @@ from middlemark.imports.log import LogFormat
 FORMATS = (
     performance_test.JSON,
     rtiperftest.FORMAT,
+    rtiperftest_text.CSV,
+    rtiperftest_text.LEGACY,
     google_benchmark.FORMAT,
     performance_test.CSV,
     latencytest.FORMAT,
