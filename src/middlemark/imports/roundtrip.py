@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from middlemark.imports.columns import Column, Form, Kind, summary_columns
 from middlemark.imports.lines import Lines
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning, no_result
+from middlemark.imports.plausible import contradiction
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -19,33 +21,59 @@ from middlemark.model.times import Summary, Times
 TOOL = "RoundtripPing"
 _ADAPTER = "cyclonedds (RoundtripPing)"
 _KEPT = 50_000
+_US = 1e3
+
+
+def _form(versions: str, known_by: str, kind: Kind, *, quantiles: bool) -> Form:
+    """Return the columns in the order of a line, without the number of the second."""
+    times = {"median": "p50", "min": "min", **({"99%": "p99", "max": "max"} if quantiles else {})}
+    calls = {"median": "p50", "min": "min"}
+    return Form(
+        tool=TOOL,
+        versions=versions,
+        known_by=known_by,
+        source="examples/roundtrip/ping.c",
+        columns=(
+            Column("Count", "count", "", "interval", "received"),
+            *summary_columns(kind, "us", "interval", "round_trip", times),
+            Column("Count of writes", "count", "", "interval"),
+            *summary_columns("duration", "us", "interval", "write", calls),
+            Column("Count of reads", "count", "", "interval"),
+            *summary_columns("duration", "us", "interval", "take", calls),
+        ),
+    )
+
+
+NINE = _form("April to August 2018", "Round trip time, nine columns", "whole round trip", quantiles=False)
+WHOLE = _form("August 2018", "Round trip time, twelve columns", "whole round trip", quantiles=True)
+HALVES = _form("0.1.0 and later", "Latency [us]", "half round trip", quantiles=True)
 
 _HEADER = re.compile(rb"# payloadSize: (\d{1,12}) \| numSamples: \d+ \| timeOut: -?\d+")
-# The count; median, min, 99 % and max of half round trips; count, median and min of writing, and the same of reading.
-_FIGURES = rb" +(\d{1,12})" * 11
+_FIGURES = rb"((?: +\d{1,12}){%d}|(?: +\d{1,12}){%d})" % (len(NINE.columns), len(HALVES.columns))
 _SECOND = re.compile(rb"(\d{1,12})" + _FIGURES)
 _OVERALL = re.compile(rb"# Overall" + _FIGURES)
 _HEADING = re.compile(rb"# Seconds +Count +median.*")
+_KIND = re.compile(rb"#  +(Latency \[us\]|Round trip time \[us\]) .*")
 _OTHER = re.compile(
-    rb"# (?:Waiting for startup jitter to stabilise|Warm up complete\.|Latency measurements \(in us\)|"
+    rb"# (?:Waiting for startup jitter to stabilise|Warm up complete\.|(?:Latency|Round trip) measurements \(in us\)|"
     rb"Latency \[us\] +Write-access.*)|Waiting for samples from ping .*|\d+\.\d+ \[\d*\] .+|"
-    rb"#  +Latency \[us\] .*|Sending termination request\.|Received termination request\. Terminating\."
+    rb"Sending termination request\.|Received termination request\. Terminating\."
 )
 _KNOWN = re.compile(
-    rb"^(?:# payloadSize: \d+ \| numSamples: |# Overall +\d+ |#  +Latency \[us\] +Write-access|"
+    rb"^(?:# payloadSize: \d+ \| numSamples: |# Overall +\d+ |#  +(?:Latency|Round trip time) \[us\] +Write-access|"
     rb"# Seconds +Count +median)",
     re.M,
 )
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """The figures of one line, in whole µs; the first five are half round trips."""
+    """The figures of one line in whole µs. Without a maximum the line has nine columns."""
 
     count: int
     median: int
     least: int
-    p99: int
-    most: int
+    p99: int | None
+    most: int | None
     writes: tuple[int, int, int]
     reads: tuple[int, int, int]
 
@@ -59,6 +87,8 @@ class _Run:
         """The number of processes that reported the end of their warm-up."""
         self.begun = False
         """True if the heading above the figures was read."""
+        self.says_whole = False
+        """True if the heading calls the times round trips."""
         self.refused = False
         """True if figures were refused, as their size is unknown or a second ``# Overall`` came."""
         self.seconds: list[_Line] = []
@@ -73,6 +103,14 @@ class _Run:
             return None
         return self.sizes[-1] if self.sizes else 0
 
+    @property
+    def form(self) -> Form:
+        """The form that the heading and the number of columns show."""
+        lines = [self.overall] if self.overall else self.seconds
+        if lines and lines[0].most is None:
+            return NINE
+        return WHOLE if self.says_whole else HALVES
+
 
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
@@ -84,6 +122,8 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 run = _Run()
                 runs.append(run)
             run.sizes.append(int(header[1]))
+        elif kind := _KIND.fullmatch(line):
+            run.says_whole = kind[1].startswith(b"Round")
         elif _HEADING.fullmatch(line):
             run.begun = bool(run.sizes) and run.warm <= 1
         elif line == b"# Warm up complete.":
@@ -96,13 +136,13 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 continue
             run.mixed |= number <= run.last or run.warm > 1
             run.last = number
-            run.seconds.append(_line(second.groups()[1:]))
+            run.seconds.append(_line(second[2]))
         elif overall := _OVERALL.fullmatch(line):
             if run.size is None or run.overall:
                 run.refused = True
                 lines.refuse(index, line)
                 continue
-            run.overall = _line(overall.groups())
+            run.overall = _line(overall[1])
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
     for before, run in itertools.pairwise(runs):
@@ -111,9 +151,14 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _line(groups: tuple[bytes, ...]) -> _Line:
-    count, median, least, p99, most, *access = map(int, groups)
-    return _Line(count, median, least, p99, most, (access[0], access[1], access[2]), (access[3], access[4], access[5]))
+def _line(text: bytes) -> _Line:
+    figures = [int(each) for each in text.split()]
+    count, median, least, *others = figures[:-6]
+    p99, most = others or (None, None)
+    writes, reads = figures[-6:-3], figures[-3:]
+    return _Line(
+        count, median, least, p99, most, (writes[0], writes[1], writes[2]), (reads[0], reads[1], reads[2])
+    )
 
 
 def _trials(run: _Run) -> Iterator[ImportedTrial]:
@@ -135,13 +180,19 @@ def _measured(run: _Run) -> ImportedTrial:
     where = _cell(run.size or 0)
     lines = [run.overall] if run.overall else run.seconds
     count = sum(each.count for each in lines)
-    warnings = [imported_warning(where), halved(TOOL, ", cut off to whole µs"), *_warnings(run, count)]
+    form, contradictions = _reading(run)
+    warnings = [imported_warning(where)]
+    if form.halves:
+        warnings.append(halved(TOOL, ", cut off to whole µs"))
+    warnings += [*contradictions, *_warnings(run, form, count)]
+    times_ns, calls_ns = form["median"].ns, _US
     times = Times(
         round_trip_ns=_figures(
-            [(each.median, each.least, each.p99 if each.count >= 1_000 else None, each.most) for each in lines], 2_000
+            [(each.median, each.least, each.p99 if each.count >= 1_000 else None, each.most) for each in lines],
+            times_ns,
         ),
-        write_ns=_figures([(*each.writes[1:], None, None) for each in lines], 1_000),
-        take_ns=_figures([(*each.reads[1:], None, None) for each in lines], 1_000),
+        write_ns=_figures([(*each.writes[1:], None, None) for each in lines], calls_ns),
+        take_ns=_figures([(*each.reads[1:], None, None) for each in lines], calls_ns),
     )
     return ImportedTrial(
         cell=where,
@@ -153,7 +204,34 @@ def _measured(run: _Run) -> ImportedTrial:
     )
 
 
-def _figures(lines: list[tuple[int, int, int | None, int | None]], ns: int) -> Summary:
+def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
+    """Return the form by which the times are read, and a warning if the heading and the figures contradict each other.
+
+    The tool sends each ping when the reply arrives. So the number of round trips times their median is about the length
+    of a second if they are whole, and half of it if they are halves.
+    """
+    form = run.form
+    if not run.seconds or run.mixed:
+        return form, []
+    busy_s = statistics.median(each.count * each.median for each in run.seconds) / 1e6
+    seen = f"count × median is {busy_s:.2f} s of each second"
+    if not form.halves and busy_s < _WHOLE_S:
+        text = f"its heading is that of whole round trips, but {seen}"
+        if busy_s > _HALF_S[0]:
+            return HALVES, [contradiction(f"{text}, as for halves", "it is read as halves")]
+        return form, [contradiction(f"{text}, which fits neither whole nor half ones", "it is read as whole ones")]
+    if form.halves and busy_s > _HALF_S[1]:
+        text = f"its heading is that of halves, but {seen}, as for whole round trips"
+        return WHOLE, [contradiction(text, "it is read as whole ones")]
+    return form, []
+
+
+_WHOLE_S = 0.65
+"""Whole round trips take at least this part of a second, even if a few are much longer than the median."""
+_HALF_S = (0.3, 0.65)
+
+
+def _figures(lines: list[tuple[int, int, int | None, int | None]], ns: float) -> Summary:
     def over(values: list[int]) -> float | None:
         return ns * statistics.median(values) if values else None
 
@@ -166,8 +244,16 @@ def _figures(lines: list[tuple[int, int, int | None, int | None]], ns: int) -> S
     )
 
 
-def _warnings(run: _Run, count: int) -> list[RunWarning]:
+def _warnings(run: _Run, form: Form, count: int) -> list[RunWarning]:
     found = []
+    if run.form is NINE:
+        found.append(
+            RunWarning(
+                "another-program",
+                "the RoundtripPing of OpenSplice prints the same nine columns",
+                "if OpenSplice's program wrote the log, read `cyclonedds` as OpenSplice",
+            )
+        )
     if run.overall is None:
         found.append(
             RunWarning(
@@ -179,7 +265,8 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
     elif count > _KEPT:
         seconds = [each.median for each in run.seconds]
         of_seconds = (
-            f"; the median of the {len(seconds)} seconds' medians is {2 * statistics.median(seconds):g} µs"
+            f"; the median of the {len(seconds)} seconds' medians is "
+            f"{form['median'].ns / 1e3 * statistics.median(seconds):g} µs"
             if seconds
             else ""
         )
@@ -201,4 +288,4 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
     return found
 
 
-FORMAT = LogFormat("RoundtripPing's lines", TOOL, _KNOWN, _read)
+FORMAT = LogFormat("RoundtripPing's lines", TOOL, _KNOWN, _read, (NINE, WHOLE, HALVES))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from middlemark.imports.columns import Column, Form
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.model.outcome import RunWarning, TrialCounts
@@ -20,6 +21,18 @@ _OTHER = re.compile(
     rb"Performing test|Payload: |Recovery times: |Pub: |Sub:? |Waiting for data discovery|Discovery data complete|"
     rb"Command: |Sending results|Last Received Sample: |Lost Samples: |Samples per second: |Test of size |"
     rb"DATA SUBSCRIBER MATCHING REMOVAL|EVERYTHING STOPPED FINE).*|\d{4}-\d\d-\d\d .*"
+)
+FORM = Form(
+    tool=TOOL,
+    versions="1.9.4 to 3",
+    known_by="Bytes,Demand,Recovery Time; --export_csv",
+    source="ThroughputPublisher.cpp",
+    columns=(
+        Column("Sent Samples", "count", "", "run", "sent"),
+        Column("Rec Samples", "count", "", "run", "received", "all subscribers together"),
+        Column("Lost Samples", "count", "", "run", "", "gaps before the last sample that arrived"),
+        Column("Packs/sec", "rate", "1/s", "run", "sent, received", "includes the pauses between bursts"),
+    ),
 )
 _KNOWN = re.compile(
     rb"^(?:Starting throughput test|\[ Bytes,Demand,Recovery Time\]|Payload \[Bytes\],Demand \[sample/burst\])", re.M
@@ -61,11 +74,7 @@ def _row(figures: list[float]) -> ImportedTrial:
         warnings=(
             imported_warning(where),
             *_beyond_gaps(lost, int(gaps)),
-            RunWarning(
-                "rest-included",
-                "its rate includes the pauses between bursts, so it is not the highest rate",
-                "for the highest rate use --rate max without a burst",
-            ),
+            *((_RESTS,) if sent > demand else ()),  # one burst has no pause after it
             RunWarning(
                 "subscribers-added",
                 "ThroughputTest adds up the messages of all its subscribers, and the log does not say how many there "
@@ -74,6 +83,13 @@ def _row(figures: list[float]) -> ImportedTrial:
             ),
         ),
     )
+
+
+_RESTS = RunWarning(
+    "rest-included",
+    "its rate includes the pauses between bursts, so it is not the highest rate",
+    "for the highest rate use --rate max without a burst",
+)
 
 
 def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
@@ -90,4 +106,4 @@ def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
     )
 
 
-FORMAT = LogFormat("ThroughputTest's table or --export_csv", TOOL, _KNOWN, _read)
+FORMAT = LogFormat("ThroughputTest's table or --export_csv", TOOL, _KNOWN, _read, (FORM,))
