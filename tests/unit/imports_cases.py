@@ -16,9 +16,7 @@ from middlemark.stats.result import CellResult
 from middlemark.verdicts.rows import MeasuredRun
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
-READ = sorted(
-    path for path in FIXTURES.glob("*/*.*") if path.name != "pong.log" and path.parent.name != "pasted"
-)
+READ = sorted(path for path in FIXTURES.glob("*/*.*") if path.name != "pong.log" and path.parent.name != "pasted")
 """The name of every log that has a figure and no damage. test_imports_pasted.py reads the folder ``pasted``."""
 
 

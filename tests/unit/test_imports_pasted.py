@@ -238,9 +238,10 @@ def test_legacy_text_of_rtiperftest_is_half_round_trips() -> None:
 
 def test_legacy_text_of_a_subscriber_is_a_row_for_each_length() -> None:
     log = log_of("rtiperftest-legacy-throughput.log")
-    assert [
-        (each.cell.size, counts(each).received, counts(each).lost, each.rate_hz) for each in log.measured
-    ] == [(32, 3_058_771, 0, 1_019_590), (1024, 955_318, 97, 318_439)]
+    assert [(each.cell.size, counts(each).received, counts(each).lost, each.rate_hz) for each in log.measured] == [
+        (32, 3_058_771, 0, 1_019_590),
+        (1024, 955_318, 97, 318_439),
+    ]
     assert log.unread == 0
 
 

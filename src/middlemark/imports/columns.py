@@ -54,6 +54,4 @@ class Form(msgspec.Struct, frozen=True):
 
 def summary_columns(kind: Kind, unit: str, over: Over, becomes: str, names: dict[str, str]) -> tuple[Column, ...]:
     """Return a column for each figure of a distribution. ``names``: printed name → field of a Summary, or empty."""
-    return tuple(
-        Column(name, kind, unit, over, f"{becomes}.{field}" if field else "") for name, field in names.items()
-    )
+    return tuple(Column(name, kind, unit, over, f"{becomes}.{field}" if field else "") for name, field in names.items())

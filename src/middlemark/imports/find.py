@@ -8,10 +8,13 @@ from middlemark.imports import (
     google_benchmark,
     latencytest,
     performance_test,
+    ros2_performance,
     roundtrip,
     rtiperftest,
     rtiperftest_text,
+    throughput_subscriber,
     throughputtest,
+    zenoh,
 )
 from middlemark.imports.lines import Lines, shown
 from middlemark.imports.log import LogFormat
@@ -28,6 +31,10 @@ FORMATS = (
     throughputtest.FORMAT,
     roundtrip.FORMAT,
     ddsperf.FORMAT,
+    throughput_subscriber.FORMAT,
+    ros2_performance.FORMAT,
+    zenoh.PING,
+    zenoh.RATES,
     figures.FORMAT,
 )
 """The formats in the order in which they are tried: the most specific first."""

@@ -84,8 +84,8 @@ def _read(blocks: Iterable[bytes]) -> Log:
             form = HALVES
         elif _TWO_DECIMALS.fullmatch(line.rstrip(b" ,")):
             raise NotRead(
-                "its figures have two decimals, as those of a LatencyTest before 1.9.4 or of another program; nothing in "
-                "the table tells whole round trips from halves; write the figures as [[figures]] with `halves`"
+                "its figures have two decimals, as those of a LatencyTest before 1.9.4 or of another program; nothing "
+                "in the table tells whole round trips from halves; write the figures as [[figures]] with `halves`"
             )
         elif _OTHER.fullmatch(line):
             processes = 1 if _INTRAPROCESS.fullmatch(line) else processes
@@ -132,8 +132,8 @@ def _measured(form: Form, processes: int | None, size: int, samples: int, summar
     )
     doubtful = RunWarning(
         "another-program",
-        "the line `Overhead …` of Fast DDS's LatencyTest is missing, and other programs print this table too; its times "
-        "are shown as printed",
+        "the line `Overhead …` of Fast DDS's LatencyTest is missing, and other programs print this table too; its "
+        "times are shown as printed",
         "if LatencyTest printed it, its times are halves: import the log with the line `Overhead …`",
     )
     return ImportedTrial(

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from middlemark.imports.columns import Form
 from middlemark.imports.lines import Lines, clean, number, whole
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning

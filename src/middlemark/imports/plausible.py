@@ -16,7 +16,9 @@ def checked(log: Log) -> Log:
 
 def contradiction(text: str, reading: str) -> RunWarning:
     """Return the warning about figures that contradict each other. ``reading``: which of them the row uses."""
-    return RunWarning("contradiction", f"{text}; {reading}", "check the log against the tool's source, or measure again")
+    return RunWarning(
+        "contradiction", f"{text}; {reading}", "check the log against the tool's source, or measure again"
+    )
 
 
 def _checked(trial: ImportedTrial) -> ImportedTrial:

@@ -156,9 +156,7 @@ def _line(text: bytes) -> _Line:
     count, median, least, *others = figures[:-6]
     p99, most = others or (None, None)
     writes, reads = figures[-6:-3], figures[-3:]
-    return _Line(
-        count, median, least, p99, most, (writes[0], writes[1], writes[2]), (reads[0], reads[1], reads[2])
-    )
+    return _Line(count, median, least, p99, most, (writes[0], writes[1], writes[2]), (reads[0], reads[1], reads[2]))
 
 
 def _trials(run: _Run) -> Iterator[ImportedTrial]:

@@ -152,6 +152,8 @@ def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarn
     field, words = _COUNTED[code]
     stream = cell.pattern == "stream"
     words = _COUNTED_IN_STREAMS.get(code, words) if stream else words
+    if code == "late" and any(each.imported for each in outcomes):
+        words = "of {total:,} messages were late by the limit of the tool that measured them ({part})"
     counts = [counts_of(each) or TrialCounts() for each in outcomes]
     if stream and code == "publish-failed":  # includes timed-out publishes, which back-pressure reports
         counts = [
