@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from middlemark.imports.columns import Column, Form, summary_columns
+from middlemark.imports.columns import Column, Form, Over, summary_columns
 
 _SOURCE = "analysis_result.cpp (columns), data_runner.hpp (division)"
 _TIMES = {
@@ -28,7 +28,7 @@ _RATES = (
 
 
 def _form(versions: str, known_by: str, source: str, t_loop: str, *, so_far: bool = False) -> Form:
-    over = "so far" if so_far else "interval"
+    over: Over = "so far" if so_far else "interval"
     return Form(
         tool="performance_test",
         versions=versions,
