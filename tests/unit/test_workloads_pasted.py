@@ -1,6 +1,7 @@
 """Topologies and metadata of bags as they are pasted into bug reports. Their true rates and sizes are known."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from imports_cases import FIXTURES
 from middlemark.commands.workload import command
 from middlemark.model.workload import Workload
 from middlemark.problems import RequestError
+from middlemark.suite.workload import read_workload
 from middlemark.workloads.irobot import Topology, read, read_together
 
 PASTED = FIXTURES / "pasted"
@@ -89,3 +91,43 @@ def test_an_impossible_number_of_nodes_is_refused(number: object) -> None:
     node = {"node_name": "arm", "number": number}
     with pytest.raises(RequestError, match="number"):
         read(json.dumps({"nodes": [node]}), "robot", "robot.json")
+
+
+def written_from(path: Path) -> str:
+    result = CliRunner().invoke(command, [str(path), "-o", "-"], standalone_mode=False)
+    assert result.exception is None, result.exception
+    return result.output
+
+
+@pytest.mark.parametrize("as_folder", [False, True], ids=["file", "folder"])
+def test_the_metadata_of_a_missing_bag_makes_a_suite_without_sizes(tmp_path: Path, as_folder: bool) -> None:
+    path = PASTED / "rosbag2-metadata-only.yaml"
+    if as_folder:
+        (tmp_path / "yard").mkdir()
+        (tmp_path / "yard" / "metadata.yaml").write_bytes(path.read_bytes())
+        path = tmp_path / "yard"
+    text = written_from(path)
+    topics = {each["name"]: each for each in tomllib.loads(text)["workload"]["topic"]}
+    points, imu = topics["/front/lidar/points"], topics["/front/imu/data"]
+    assert (points["rate"], imu["rate"]) == (pytest.approx(9.763, abs=1e-3), pytest.approx(39.037, abs=1e-3))
+    assert (points["reliability"], points["depth"], points["type"]) == ("best-effort", 5, "sensor_msgs/msg/PointCloud2")
+    assert not {"size", "durability"} & (points.keys() | imu.keys())
+    assert "reliability" not in imu, "reliable is the default"
+    assert "depth" not in imu, "a depth of 0 with an unknown history is no depth"
+    assert "history and depth are unknown" in text
+    assert "yard_0.db3 is missing" in text
+    assert "1,823 of the 4,812 messages" in text
+    assert "reindex" not in text
+    _, problems = read_workload(tomllib.loads(text)["workload"], "yard", "yard.toml", text)
+    assert all("size" in str(each) for each in problems)
+    assert len(problems) == 2
+
+
+@pytest.mark.parametrize("part", [0.3, 0.5, 0.8, 0.97])
+def test_metadata_that_is_cut_off_anywhere_gives_its_complete_topics(tmp_path: Path, part: float) -> None:
+    whole = (PASTED / "rosbag2-metadata-only.yaml").read_bytes()
+    path = tmp_path / "metadata.yaml"
+    path.write_bytes(whole[: int(len(whole) * part)])
+    result = CliRunner().invoke(command, [str(path), "-o", "-"], standalone_mode=False)
+    assert result.exception is None or isinstance(result.exception, RequestError)
+    assert ("/front/lidar/points" in result.output) == (result.exception is None)

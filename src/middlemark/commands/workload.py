@@ -109,10 +109,20 @@ def _from_topologies(paths: Sequence[Path], out: str | None) -> int:
 
 def _from_bag(path: Path, out: str | None) -> int:
     from middlemark.suite.read import suite_name
+    from middlemark.workloads import bag_metadata
     from middlemark.workloads.bag import read
     from middlemark.workloads.written import toml
 
     stem = path.resolve().stem
+    try:
+        metadata = bag_metadata.metadata_alone(path)
+    except OSError as error:
+        raise RequestError([Problem(str(path), f"cannot be read: {error.strerror or error}")]) from None
+    if metadata is not None:
+        alone = bag_metadata.read(metadata, suite_name(stem))
+        description = f"The topics of {path.resolve().name}"
+        text = toml(alone.workload, description, alone.remarks, alone.comments, unsized=alone.unsized)
+        return _write(text, out or f"{stem}.toml")
     out = out or f"{stem}.toml"
     sequence = None if out == "-" else Path(out).with_suffix(".parquet")
     found = read(path, suite_name(stem), sequence)
