@@ -241,3 +241,50 @@ def test_the_format_is_recognised_without_the_files_name(tmp_path):
     result = imported(tmp_path, log)
     assert result.exception is None
     assert "read as LatencyTest" in result.output
+
+
+def pasted(name: str) -> Path:
+    return FIXTURES / "pasted" / name
+
+
+def test_a_row_of_unknown_size_is_named_beside_the_tables(tmp_path):
+    result = imported(tmp_path, pasted("roundtripping-lone-overall.log"), pasted("ddsperf-lone-ping-line.log"))
+    text = " ".join(result.output.split())
+    assert "In no table, because the size is unknown: cyclonedds (RoundtripPing)" in text
+    assert "122 µs" in text
+    assert "× the best" in text, "the other row is in a table"
+
+
+def test_the_loss_of_a_document_follows_from_its_rates(tmp_path):
+    result = imported(tmp_path, pasted("figures-without-times.toml"), "--format", "json")
+    cells = read_output("run", result.stdout)["cells"]
+    assert [each["loss"] for each in cells] == [
+        pytest.approx(0.004, abs=1e-6), pytest.approx(0.001, abs=1e-6), 0, None,
+    ]  # fmt: skip
+    assert {each["lost"] for each in cells} == {None}, "no messages were counted"
+    table = imported(tmp_path / "rows", pasted("figures-without-times.toml"), "--rows").output
+    assert "0.4 %" in table or "0.40 %" in table
+
+
+def test_late_messages_of_another_tool_are_not_missing_samples(tmp_path):
+    result = imported(tmp_path, pasted("irobot-latency_total.txt"), "--format", "json")
+    (cell,) = read_output("run", result.stdout)["cells"]
+    assert (cell["received"], cell["late"], cell["lost"]) == (24_722, 76, 4)
+    (late,) = [each for each in cell["warnings"] if each["code"] == "late"]
+    assert "by the limit of the tool" in late["text"]
+    assert "timeout" not in late["text"] + late["advice"]
+
+
+LOGS = [
+    path
+    for path in sorted((FIXTURES / "pasted").iterdir())
+    if not path.name.startswith(("irobot-actions", "irobot-number", "irobot-subscribers", "rosbag2", "latencytest-two"))
+]
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
+def test_every_pasted_log_is_printed_in_each_format(path, tmp_path):
+    for form in ("text", "json", "csv", "markdown"):
+        result = imported(tmp_path / form, path, "--format", form)
+        assert result.exception is None, result.exception
+        assert result.output

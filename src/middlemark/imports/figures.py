@@ -126,8 +126,18 @@ def _trial(row: Mapping[str, Any], header: Mapping[str, Any]) -> ImportedTrial:
         rate_hz=numbers.get("received"),
         rate_total_hz=numbers.get("received"),
         sent_hz=numbers.get("sent"),
+        loss=_loss(where, numbers),
         warnings=(*_warnings(where, header, few, samples), *_missing(figures)),
     )
+
+
+def _loss(where: Cell, numbers: Mapping[str, float]) -> float | None:
+    """Return the share of messages that did not arrive at the one subscriber, from the rates."""
+    several = where.subscribers > 1 and "subscribers" not in where.unknown
+    if several or where.pattern != "stream" or not numbers.get("sent") or "received" not in numbers:
+        return None
+    share = 1 - numbers["received"] / numbers["sent"]
+    return share if share >= 0 else None
 
 
 def _missing(figures: Mapping[str, Level]) -> Iterator[RunWarning]:

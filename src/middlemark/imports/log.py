@@ -35,6 +35,8 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
     rate_hz: float | None = None
     rate_total_hz: float | None = None
     sent_hz: float | None = None
+    loss: float | None = None
+    """The share of messages that were lost, if the log has rates but no counts."""
     costs: tuple[WorkerCost, ...] = ()
     warnings: tuple[RunWarning, ...] = ()
     failed: Failure | None = None

@@ -8,6 +8,7 @@ from middlemark.imports.lines import Lines, number, whole
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
+from middlemark.model.units import format_count
 
 TOOL = "ros2-performance"
 _ADAPTER = f"middleware unknown ({TOOL})"
@@ -110,8 +111,8 @@ def _cut(too_late: int) -> list[RunWarning]:
     return [
         RunWarning(
             "maximum-cut",
-            f"its mean, standard deviation, minimum and maximum leave out {too_late:,} messages that were too late: "
-            "longer than 50 ms or than a period",
+            f"its mean, standard deviation, minimum and maximum leave out {format_count(too_late, 'message')} "
+            "that were too late: longer than 50 ms or than a period",
             "the true maximum is higher than the one shown",
         )
     ]
