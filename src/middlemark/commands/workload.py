@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 @page(
     "workload",
     ("workload drive.bag", "writes drive.toml, and drive.parquet with the sizes and times of the messages"),
-    ("workload topology.json -o robot.toml", "a topology of iRobot's ros2-performance"),
-    ("workload robot.json arm.json", "joins topologies that run beside each other"),
+    ("workload robot.json arm.json", "joins topologies of iRobot's ros2-performance; one alone works too"),
     ("workload --ros2 --seconds 60", "watches the running ROS 2 graph through rclpy"),
     notes=(
         "The content shows the kind of the file: a bag of ROS 1 or of rosbag2 (sqlite3 or MCAP, also compressed), or a "
