@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from imports_cases import FIXTURES, READ, fixture
+from imports_cases import FIXTURES, PASTED, READ, fixture
 from test_compare import cell as measured_cell
 from test_compare import write as write_measured
 
@@ -275,14 +275,7 @@ def test_late_messages_of_another_tool_are_not_missing_samples(tmp_path):
     assert "timeout" not in late["text"] + late["advice"]
 
 
-LOGS = [
-    path
-    for path in sorted((FIXTURES / "pasted").iterdir())
-    if not path.name.startswith(("irobot-actions", "irobot-number", "irobot-subscribers", "rosbag2", "latencytest-two"))
-]
-
-
-@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PASTED, ids=lambda path: path.name)
 def test_every_pasted_log_is_printed_in_each_format(path, tmp_path):
     for form in ("text", "json", "csv", "markdown"):
         result = imported(tmp_path / form, path, "--format", form)
