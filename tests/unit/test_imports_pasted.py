@@ -363,3 +363,44 @@ def test_figures_without_times_need_no_halves() -> None:
 @pytest.mark.parametrize("name", ["irobot-actions-only.json", "rosbag2-metadata-only.yaml"])
 def test_a_workload_is_no_log(name: str) -> None:
     assert find(fixture(f"pasted/{name}")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "wrong", "text"),
+    [
+        (
+            "throughputtest-one-burst-rows-cut.log",
+            b"35625.938,     13.680",
+            b"35625.938,     1.368 ",
+            "Mbit/s is 1.368",
+        ),
+        ("throughputtest-one-burst-rows-cut.log", b"561389,   35625.938", b"561389,   95625.938", "rate is 95,625.9"),
+        ("rtiperftest-3.1-throughput.csv", b"1396120,       714.8", b"2396120,       714.8", "Mbit/s is 714.8"),
+        (
+            "roundtripping-two-runs-and-prompt.log",
+            b"7365       65       55",
+            b"7365       65       85",
+            "in 2 of 3 lines",
+        ),
+        ("ddsperf-lone-ping-line.log", b"50% 38.441us", b"50% 58.441us", "116.882 µs"),
+        (
+            "latencytest-overhead-us.log",
+            b"1.768,   1.930,   2.096,   2.323",
+            b"1.768,   1.930,   2.096,   0.000",
+            "p99 is 0 µs",
+        ),
+        ("latencytest-overhead-us.log", b"2.025,   1.768", b"0.025,   1.768", "mean round trip, 0.05 µs"),
+    ],
+)
+def test_figures_that_contradict_each_other_are_marked(name: str, printed: bytes, wrong: bytes, text: str) -> None:
+    data = fixture(f"pasted/{name}")
+    assert not any("contradiction" in codes(each) for each in read(data).measured)
+    assert printed in data
+    marked = [each for each in read(data.replace(printed, wrong)).measured if "contradiction" in codes(each)]
+    assert any(text in each.text for trial in marked for each in trial.warnings if each.code == "contradiction")
+
+
+def test_more_messages_than_were_sent_are_marked() -> None:
+    figures = b'document = "x"\ntool = "y"\nunit = "us"\n[[figures]]\nadapter = "a"\npattern = "stream"\nsize = 32\n'
+    assert not codes(one(read(figures + b"sent = 10.0\nreceived = 9.0\n"))) & {"contradiction"}
+    assert "contradiction" in codes(one(read(figures + b"sent = 10.0\nreceived = 19.0\n")))

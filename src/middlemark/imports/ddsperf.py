@@ -12,6 +12,7 @@ from middlemark.imports.columns import Column, Form, summary_columns
 from middlemark.imports.ddsperf_costs import Costs, cost_warnings
 from middlemark.imports.lines import Lines, clean, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, imported_warning, no_result
+from middlemark.imports.plausible import ascending, out_of_order
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -89,7 +90,7 @@ class _Pings:
         self.p50, self.p90, self.p99 = array("d"), array("d"), array("d")
         self.min, self.max = math.inf, 0.0
         self.sum = 0.0
-        self.count = self.truncated = 0
+        self.count = self.truncated = self.out_of_order = 0
         self.peers: set[bytes] = set()
 
     def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
@@ -102,6 +103,7 @@ class _Pings:
             self.p99.append(p99)
         self.min, self.max = min(self.min, low), max(self.max, high)
         self.sum += mean * count
+        self.out_of_order += not ascending((low, p50, p90, p99, high))
         self.count += count
         self.truncated += not self.row and count > _KEPT
         if peer not in self.peers and len(self.peers) < _MOST:
@@ -260,6 +262,7 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
         imported_warning(where),
         halved(TOOL),
         *([_of_seconds("quantiles", "quantiles", seconds)] * (seconds > 1)),
+        *out_of_order(of.out_of_order, seconds),
     ]
     if publishes:
         warnings.append(
@@ -317,6 +320,7 @@ def _stream(size: int, of: _Subscriber) -> ImportedTrial:
         warnings.append(_of_seconds("rate", "rates", len(of.rates)))
     if len(of.times.p50) > 1:
         warnings.append(_of_seconds("quantiles", "quantiles", len(of.times.p50)))
+    warnings += out_of_order(of.times.out_of_order, len(of.times.p50))
     return ImportedTrial(
         cell=where,
         times=Times(one_way_from_sent_ns=_summary(of.times, SUBLAT_FORM["50%"].ns)) if of.times.count else Times(),

@@ -44,6 +44,16 @@ def _form(versions: str, known_by: str, kind: Kind, note: str) -> Form:
 
 
 HALVES = _form("1.9.4 and later", "three decimals, Overhead … ns or us", "half round trip", "")
+RAW_FORM = Form(
+    tool=TOOL,
+    versions="2 and later, --export_raw_data",
+    known_by="Sample,Payload [Bytes],Latency [us]",
+    source="LatencyTestPublisher.cpp",
+    columns=(
+        Column("Payload [Bytes]", "other", "bytes", "interval", "size"),
+        Column("Latency [us]", "half round trip", "us", "interval", "round_trip", "one line per round trip"),
+    ),
+)
 UNKNOWN = _form("none", "three decimals without Overhead", "round trip", "another program; as printed")
 REFUSED = _form(
     "before 1.9.4",
@@ -116,7 +126,7 @@ def _read_raw(blocks: Iterable[bytes]) -> Log:
             lines.refuse(index, line)
     measured = []
     for size, halves in sorted(by_size.items()):
-        summary = summarise(2_000 * np.frombuffer(halves))
+        summary = summarise(RAW_FORM["Latency [us]"].ns * np.frombuffer(halves))
         measured.append(_measured(HALVES, None, size, len(halves), Summary(**msgspec.structs.asdict(summary))))
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
@@ -147,4 +157,4 @@ def _measured(form: Form, processes: int | None, size: int, samples: int, summar
 
 
 FORMAT = LogFormat("LatencyTest's table", TOOL, _KNOWN, _read, (HALVES, UNKNOWN, REFUSED))
-RAW = LogFormat("LatencyTest's --export_raw_data", TOOL, _RAW_KNOWN, _read_raw)
+RAW = LogFormat("LatencyTest's --export_raw_data", TOOL, _RAW_KNOWN, _read_raw, (RAW_FORM,))

@@ -1,5 +1,8 @@
 """Check that the figures of an imported row fit together, and mark those that do not."""
 
+import itertools
+from collections.abc import Iterable
+
 import msgspec
 
 from middlemark.imports.log import ImportedTrial, Log
@@ -19,6 +22,32 @@ def contradiction(text: str, reading: str) -> RunWarning:
     return RunWarning(
         "contradiction", f"{text}; {reading}", "check the log against the tool's source, or measure again"
     )
+
+
+def ascending(figures: Iterable[float | None]) -> bool:
+    """Say whether the figures that are not None ascend."""
+    known = [each for each in figures if each is not None]
+    return all(lower <= higher for lower, higher in itertools.pairwise(known))
+
+
+def out_of_order(lines: int, of: int) -> tuple[RunWarning, ...]:
+    """Return a warning if the minimum, quantiles and maximum of some lines do not ascend."""
+    if not lines:
+        return ()
+    text = f"in {lines:,} of {of:,} lines the minimum, quantiles and maximum do not ascend"
+    return (contradiction(text, "they are read as printed"),)
+
+
+def differ(name: str, value: float, of_what: str, other: float) -> tuple[RunWarning, ...]:
+    """Return a warning if a printed figure differs by more than ``_TOLERANCE`` from what other figures say it is."""
+    if abs(value - other) <= _TOLERANCE * max(abs(value), abs(other)) + _SMALL:
+        return ()
+    return (contradiction(f"{name} is {value:,.6g}, but {of_what} is {other:,.6g}", f"{name} is shown as printed"),)
+
+
+_TOLERANCE = 0.05
+_SMALL = 0.1
+"""Tools print small rates with one decimal."""
 
 
 def _checked(trial: ImportedTrial) -> ImportedTrial:
@@ -99,16 +128,26 @@ _BETWEEN = 0.02
 
 
 def _counts(trial: ImportedTrial) -> list[RunWarning]:
-    """Return a warning if more messages arrived than were sent."""
+    """Return a warning if more messages arrived than were sent, by the counts or else by the rates."""
+    if trial.cell.pattern != "stream" or ("subscribers" in trial.cell.unknown and trial.rate_total_hz is None):
+        return []
+    copies = 1 if "subscribers" in trial.cell.unknown else trial.cell.subscribers
     counts = trial.counts
-    if counts is None or trial.cell.pattern != "stream" or not {"sent", "received"} <= set(trial.counted):
+    if counts is not None and {"sent", "received"} <= set(trial.counted):
+        sent, received, unit = float(counts.sent), float(counts.received), "messages"
+    elif trial.sent_hz is not None and trial.rate_hz is not None:
+        sent, received, unit = trial.sent_hz, trial.rate_hz * copies, "messages/s"
+    else:
         return []
-    copies = trial.cell.subscribers if "subscribers" not in trial.cell.unknown else 0
-    if not copies or not counts.sent or counts.received <= counts.sent * copies * 1.001 + copies:
+    if received <= sent * copies * _MOST_ARRIVED + copies:
         return []
+    of_several = "" if copies == 1 else f" at {copies} subscribers"
     return [
         contradiction(
-            f"{counts.received:,} messages arrived at {copies} subscribers, but only {counts.sent:,} were sent",
-            "both are shown as printed",
+            f"{received:,.6g} {unit} arrived{of_several}, but only {sent:,.6g} were sent", "both are shown as printed"
         )
     ]
+
+
+_MOST_ARRIVED = 1.01
+"""Sender and receiver count over slightly different times."""

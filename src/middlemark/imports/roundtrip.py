@@ -13,7 +13,7 @@ import msgspec
 from middlemark.imports.columns import Column, Form, Kind, summary_columns
 from middlemark.imports.lines import Lines
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning, no_result
-from middlemark.imports.plausible import contradiction
+from middlemark.imports.plausible import ascending, contradiction, out_of_order
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -22,6 +22,8 @@ TOOL = "RoundtripPing"
 _ADAPTER = "cyclonedds (RoundtripPing)"
 _KEPT = 50_000
 _US = 1e3
+_FULL = 1_000
+"""The round trips of a second from which its 99 % is read."""
 
 
 def _form(versions: str, known_by: str, kind: Kind, *, quantiles: bool) -> Form:
@@ -186,7 +188,7 @@ def _measured(run: _Run) -> ImportedTrial:
     times_ns, calls_ns = form["median"].ns, _US
     times = Times(
         round_trip_ns=_figures(
-            [(each.median, each.least, each.p99 if each.count >= 1_000 else None, each.most) for each in lines],
+            [(each.median, each.least, each.p99 if each.count >= _FULL else None, each.most) for each in lines],
             times_ns,
         ),
         write_ns=_figures([(*each.writes[1:], None, None) for each in lines], calls_ns),
@@ -209,6 +211,12 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
     of a second if they are whole, and half of it if they are halves.
     """
     form = run.form
+    lines = [*run.seconds, *([run.overall] if run.overall else [])]
+    wrong = sum(
+        not ascending((each.least, each.median, each.p99 if each.count >= _FULL else None, each.most)) for each in lines
+    )
+    if wrong:
+        return form, [*out_of_order(wrong, len(lines))]
     if not run.seconds or run.mixed:
         return form, []
     busy_s = statistics.median(each.count * each.median for each in run.seconds) / 1e6

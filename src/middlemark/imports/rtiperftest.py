@@ -8,6 +8,7 @@ from typing import Any
 from middlemark.imports.columns import Column, Form, summary_columns
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
+from middlemark.imports.plausible import differ
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import QUANTILES, Summary, Times
 from middlemark.stats.quantiles import samples_needed
@@ -170,13 +171,15 @@ def _throughput(
         rate = statistics.median(of_each) if of_each else None
     if rate is None or received is None:
         return None
+    mbps = figure(next((figures[key] for key in ("mbpsAve", "mbps_ave") if key in figures), None))
+    doubts = () if mbps is None else differ("its mean Mbit/s", mbps, "the rate times the size", rate * length * 8 / 1e6)
     return ImportedTrial(
         cell=where,
         counts=TrialCounts(received=received, lost=lost or 0),
         counted=("received", "lost") if lost is not None else ("received",),
         rate_hz=rate,
         rate_total_hz=rate,
-        warnings=(imported_warning(where), *_cut(summary), *_costs(figures)),
+        warnings=(imported_warning(where), *doubts, *_cut(summary), *_costs(figures)),
     )
 
 

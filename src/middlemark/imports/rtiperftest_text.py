@@ -34,6 +34,7 @@ _COLUMNS = {
     "Total Samples": "packets",
     "Samples/s": "packets/s",
     "Ave Samples/s": "packets/sAve",
+    "Ave Mbps": "mbpsAve",
     "Lost Samples": "lost",
     "CPU (%)": "cpu",
 }
@@ -45,9 +46,12 @@ _LEGACY_PING = re.compile(r"One way Latency: +(\d{1,12}) (us|ns) +(Ave .*)")
 _LEGACY_PINGS = re.compile(r"Length: +(\d{1,12}) +Latency: (Ave .*)")
 _LEGACY_STREAM = re.compile(
     r"(?:Length: +(\d{1,12}) +)?Packets: +(\d{1,15}) +(?:Packets/s: +(\d{1,15}) +)?Packets/s\(ave\): +(\d{1,15}) +"
-    r"(?:Mbps: +[\d.]+ +)?Mbps\(ave\): +[\d.]+ +Lost: +(\d{1,15}) \([\d.]+%\)(?: +CPU:? +([\d.]+) ?\(?%\)?)?"
+    r"(?:Mbps: +[\d.]+ +)?Mbps\(ave\): +(\d{1,12}(?:\.\d{1,9})?) +Lost: +(\d{1,15}) \([\d.]+%\)"
+    r"(?: +CPU:? +(\d{1,9}(?:\.\d{1,9})?) ?\(?%\)?)?"
 )
-_LEGACY_SERIALIZATION = re.compile(r"Serialization/Deserialization: ([\d.]+) us / ([\d.]+) us / TOTAL: [\d.]+ us")
+_LEGACY_SERIALIZATION = re.compile(
+    r"Serialization/Deserialization: (\d{1,9}\.\d{1,9}) us / (\d{1,9}\.\d{1,9}) us / TOTAL: [\d.]+ us"
+)
 _LEGACY_KNOWN = re.compile(
     rb"^(?:\*{10} New data length is \d|One way Latency: +\d+ [un]s +Ave |Length: +\d+ +(?:Latency: Ave|Packets: +\d))",
     re.M,
@@ -139,8 +143,13 @@ def _read_legacy(blocks: Iterable[bytes]) -> Log:
         elif pings := _LEGACY_PINGS.fullmatch(text):
             documents.summary(int(pings[1]), _pairs(pings[2]))
         elif stream := _LEGACY_STREAM.fullmatch(text):
-            of, packets, now, average, lost, cpu = stream.groups()
-            figures = {"packets": float(packets), "packets/sAve": float(average), "lost": float(lost)}
+            of, packets, now, average, mbps, lost, cpu = stream.groups()
+            figures = {
+                "packets": float(packets),
+                "packets/sAve": float(average),
+                "mbpsAve": float(mbps),
+                "lost": float(lost),
+            }
             if cpu:
                 figures["cpu"] = float(cpu)
             if now is not None:

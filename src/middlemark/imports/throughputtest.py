@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from middlemark.imports.columns import Column, Form
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.imports.plausible import differ
 from middlemark.model.outcome import RunWarning, TrialCounts
 
 TOOL = "ThroughputTest"
@@ -51,7 +52,11 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 
 def _row(figures: list[float]) -> ImportedTrial:
-    size, demand, recovery_ms, sent, _, sent_hz, _, received, gaps, _, rate_hz, _ = figures
+    size, demand, recovery_ms, sent, _, sent_hz, _, received, gaps, taken_us, rate_hz, mbits = figures
+    doubts = (
+        *differ("its received Mbit/s", mbits, "the rate times the size", rate_hz * size * 8 / 1e6),
+        *differ("its received rate", rate_hz, "the received samples by their time", 1e6 * received / (taken_us or 1)),
+    )
     # The tool counts only gaps before the last message that arrived: messages lost after it are missing in its count.
     lost = int(max(sent - received, gaps))
     where = cell(
@@ -73,6 +78,7 @@ def _row(figures: list[float]) -> ImportedTrial:
         sent_hz=sent_hz,
         warnings=(
             imported_warning(where),
+            *doubts,
             *_beyond_gaps(lost, int(gaps)),
             *((_RESTS,) if sent > demand else ()),  # one burst has no pause after it
             RunWarning(
