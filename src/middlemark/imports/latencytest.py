@@ -46,7 +46,7 @@ def _form(versions: str, known_by: str, kind: Kind, note: str) -> Form:
 HALVES = _form("1.9.4 and later", "three decimals, Overhead … ns or us", "half round trip", "")
 RAW_FORM = Form(
     tool=TOOL,
-    versions="2 and later, --export_raw_data",
+    versions="2.9, --export_raw_data",
     known_by="Sample,Payload [Bytes],Latency [us]",
     source="LatencyTestPublisher.cpp",
     columns=(
@@ -54,7 +54,7 @@ RAW_FORM = Form(
         Column("Latency [us]", "half round trip", "us", "interval", "round_trip", "one line per round trip"),
     ),
 )
-UNKNOWN = _form("none", "three decimals without Overhead", "round trip", "another program; as printed")
+UNKNOWN = _form("another program", "three decimals without Overhead", "round trip", "as printed")
 REFUSED = _form(
     "before 1.9.4",
     "two decimals",

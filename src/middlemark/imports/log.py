@@ -70,7 +70,7 @@ class LogFormat(msgspec.Struct, frozen=True):
     known: re.Pattern[bytes]
     parse: Callable[[Iterable[bytes]], Log]
     forms: tuple[Form, ...] = ()
-    """What the tool's versions print."""
+    """The forms of the output of the tool's versions."""
 
     def read(self, blocks: Iterable[bytes]) -> Log:
         """Read a file of this format, and mark figures that contradict each other. Raises NotRead."""

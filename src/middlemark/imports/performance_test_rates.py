@@ -67,7 +67,7 @@ JSON_FORM = Form(
     tool="performance_test",
     versions="JSON, 1.0",
     known_by="analysis_results",
-    source="json_logger.hpp",
+    source="JsonLogger",
     columns=(
         Column("experiment_start", "duration", "ns", "so far", "", "the time since the start"),
         Column("loop_start", "duration", "ns", "interval", "", "the length of this row"),

@@ -19,7 +19,7 @@ def _form(versions: str, names: Mapping[str, str], times: Mapping[str, str]) -> 
         tool=TOOL,
         versions=versions,
         known_by=next(iter(names)),
-        source="tracker.hpp; the writers of latency_all and latency_total",
+        source="tracker.cpp, stat_logger.cpp",
         columns=(
             *(Column(name, "count", "", "run", becomes) for name, becomes in names.items()),
             *summary_columns("one way", "us", "run", "one_way_from_sent", dict(times)),

@@ -17,7 +17,7 @@ from middlemark.stats.quantiles import summarise
 
 PING_FORM = Form(
     tool="z_ping",
-    versions="0.5 to 1",
+    versions="0.7 to 1",
     known_by="… bytes: seq=… rtt=…",
     source="examples/z_ping.rs",
     columns=(
@@ -27,7 +27,7 @@ PING_FORM = Form(
 )
 RATE_FORM = Form(
     tool="z_sub_thr",
-    versions="0.5 to 1",
+    versions="0.7 to 1",
     known_by="… msg/s",
     source="examples/z_sub_thr.rs",
     columns=(
