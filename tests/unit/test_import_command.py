@@ -124,6 +124,16 @@ def test_all_files_that_are_no_logs_are_refused_at_once_and_nothing_is_written(t
     assert not out.exists()
 
 
+def test_an_unknown_table_is_refused_with_the_nearest_format(tmp_path):
+    log = tmp_path / "x.log"
+    log.write_text("my bench\n Bytes Samples stdev mean min 50% 90% max\n 16 500 1 2 3 4 5 6\n")
+    (problem,) = problems(imported(tmp_path, log))
+    assert "line 1 is not from a known log: 'my bench'; the nearest is LatencyTest's table;" in problem
+    log.write_text("my bench\nnothing that any tool prints\n")
+    (problem,) = problems(imported(tmp_path, log))
+    assert "nearest" not in problem
+
+
 def test_a_log_without_a_complete_figure_is_refused_with_its_tool(tmp_path):
     (problem,) = problems(imported(tmp_path, FIXTURES / "ddsperf" / "pong.log"))
     assert "has ddsperf's lines, but not one complete figure" in problem
