@@ -241,7 +241,8 @@ def _counted_back(counts: Counts, alone: bool) -> RunWarning:
         "performance_test prints received, sent and lost as whole messages a second; its counts here come from "
         f"data_received and the length of each row: received {counts.received}, {sent}lost {counts.lost}"
         f"{boot if counts.since_boot else ''}",
-        "where a range is given, the row has its least count, or none if that is 0",
+        "of a range, the row has the least count that was received or lost (none if that is 0), and of the sent count "
+        "that which fits what arrived",
     )
 
 

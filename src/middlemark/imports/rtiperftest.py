@@ -153,7 +153,6 @@ def _costs(figures: Mapping[str, Any]) -> list[RunWarning]:
                 "serialization",
                 f"perftest printed {write:g} µs for the serialization of a message and {read:g} µs for its "
                 "deserialization; neither is a half",
-                "the round trip includes both, twice",
             )
         )
     return found
