@@ -11,7 +11,14 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (
-    *("docs/suites.md", "docs/usage.md", "docs/frameworks.md", "docs/machine.md", "docs/protocol.md"),
+    *(
+        "docs/suites.md",
+        "docs/usage.md",
+        "docs/frameworks.md",
+        "docs/machine.md",
+        "docs/imports.md",
+        "docs/protocol.md",
+    ),
     *("scripts/factors", "scripts/protocol", "scripts/declarations.py", "scripts/generated.py", "scripts/rust_kit.py"),
 )
 SEE = """
