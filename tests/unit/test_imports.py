@@ -32,6 +32,16 @@ def test_every_fixture_is_recognised_and_read_to_its_last_line(path):
     assert log.unread == 0, log.first_unread
 
 
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_every_format_declares_what_its_versions_print(form):
+    assert form.forms or form.tool == "document"
+    for each in form.forms:
+        assert each.tool
+        assert each.versions
+        assert each.source
+        assert len({(column.name, column.becomes) for column in each.columns}) == len(each.columns)
+
+
 @pytest.mark.parametrize("path", READ, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_no_log_is_recognised_by_two_formats(path):
     assert sum(bool(each.known.search(path.read_bytes())) for each in FORMATS) == 1

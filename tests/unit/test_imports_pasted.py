@@ -404,3 +404,41 @@ def test_more_messages_than_were_sent_are_marked() -> None:
     figures = b'document = "x"\ntool = "y"\nunit = "us"\n[[figures]]\nadapter = "a"\npattern = "stream"\nsize = 32\n'
     assert not codes(one(read(figures + b"sent = 10.0\nreceived = 9.0\n"))) & {"contradiction"}
     assert "contradiction" in codes(one(read(figures + b"sent = 10.0\nreceived = 19.0\n")))
+
+
+OF_1_3 = """Performance Test Version: 1.3.6
+Communication mean: CycloneDDS
+QOS: Reliability: RELIABLE
+Publishing rate: 1000
+Msg name: Array1k
+Number of publishers: 1
+Number of subscribers: 1
+Roundtrip Mode: NONE
+
+---EXPERIMENT-START---
+T_experiment,\tT_loop,\treceived,\tsent,\tlost,\trelative_loss,\tdata_received,\tlatency_min (ms),\tlatency_max (ms),\tlatency_mean (ms),\tlatency_variance (ms)
+0.000000,\t\t500.250000,\t\t1,\t\t1,\t\t0,\t\t0.00,\t\t2079,\t\t0.1,\t\t0.4,\t\t0.2,\t\t1e-06
+1.000500,\t\t1.000500,\t\t999,\t\t999,\t\t0,\t\t0.00,\t\t1039480,\t\t0.1,\t\t0.4,\t\t0.21,\t\t1e-06
+2.001000,\t\t1.000500,\t\t0,\t\t0,\t\t0,\t\t0.00,\t\t1039480,\t\t0.1,\t\t0.4,\t\t0.21,\t\t1e-06
+3.001500,\t\t1.000500,\t\t998,\t\t999,\t\t0,\t\t0.00,\t\t1038440,\t\t0.05,\t\t0.9,\t\t0.22,\t\t4e-06
+"""
+
+
+def test_version_1_3_of_performance_test_repeats_bytes_and_accumulates_latencies() -> None:
+    stream = one(read(OF_1_3.encode()))
+    assert counts(stream).received == 1_000 + 1_000 + 0 + 999
+    assert stream.rate_hz == pytest.approx((1_000 + 0 + 999) / 3.0015), "the silent second counts"
+    times = us(stream.times.one_way_from_sent_ns)
+    assert times["mean"] == pytest.approx(220), "the last row's, as each row includes all seconds so far"
+    assert (times["min"], times["max"]) == (pytest.approx(50), pytest.approx(900))
+    assert times["stdev"] == pytest.approx(63.2456, rel=1e-4)
+
+
+def test_messages_of_an_unknown_type_are_a_range() -> None:
+    data = fixture("pasted/performance_test-columns-are-rates.csv").replace(
+        b"Topic name: Array1m", b"Topic name: Lidar"
+    )
+    stream = one(read(data))
+    assert "size" in stream.cell.unknown
+    assert "received 63 to 65" in warning(stream, "rates-cut-off")
+    assert "received" not in stream.counted

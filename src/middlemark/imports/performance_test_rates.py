@@ -153,7 +153,9 @@ def counts_of(rows: Sequence[Second], form: Form, size: int, publishers: int, su
     divisors = _divisors(rows, form)
     since_boot = form in (OF_1_3, SINCE_2) and bool(rows) and rows[0].seconds > rows[0].at_s + 2
     sizeof = size + _HEADER_BYTES if size else 0
-    if any(not _fits(row, sizeof, subscribers) for row in rows):
+    # In version 1.3 the bytes of a row without messages are those of the row before.
+    full = [row for row in rows if row.received or form is not OF_1_3]
+    if any(not _fits(row, sizeof, subscribers) for row in full):
         sizeof = 0
     received: list[Range] = []
     sent, lost, nearest, before = ZERO, ZERO, 0, -1
