@@ -416,7 +416,8 @@ Number of subscribers: 1
 Roundtrip Mode: NONE
 
 ---EXPERIMENT-START---
-T_experiment,\tT_loop,\treceived,\tsent,\tlost,\trelative_loss,\tdata_received,\tlatency_min (ms),\tlatency_max (ms),\tlatency_mean (ms),\tlatency_variance (ms)
+T_experiment,\tT_loop,\treceived,\tsent,\tlost,\trelative_loss,\tdata_received,\t\
+latency_min (ms),\tlatency_max (ms),\tlatency_mean (ms),\tlatency_variance (ms)
 0.000000,\t\t500.250000,\t\t1,\t\t1,\t\t0,\t\t0.00,\t\t2079,\t\t0.1,\t\t0.4,\t\t0.2,\t\t1e-06
 1.000500,\t\t1.000500,\t\t999,\t\t999,\t\t0,\t\t0.00,\t\t1039480,\t\t0.1,\t\t0.4,\t\t0.21,\t\t1e-06
 2.001000,\t\t1.000500,\t\t0,\t\t0,\t\t0,\t\t0.00,\t\t1039480,\t\t0.1,\t\t0.4,\t\t0.21,\t\t1e-06

@@ -14,7 +14,7 @@ Over = Literal["interval", "so far", "run"]
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
-class Column(msgspec.Struct, frozen=True):
+class PrintedColumn(msgspec.Struct, frozen=True):
     """One printed figure. ``name``: as the tool prints it; ``becomes``: where the import stores it; empty: nowhere."""
 
     name: str
@@ -37,14 +37,14 @@ class Form(msgspec.Struct, frozen=True):
     versions: str
     known_by: str
     source: str
-    columns: tuple[Column, ...]
+    columns: tuple[PrintedColumn, ...]
 
     @property
     def halves(self) -> bool:
         """Say whether it prints halves of round trips."""
         return any(each.kind == "half round trip" for each in self.columns)
 
-    def __getitem__(self, name: str) -> Column:
+    def __getitem__(self, name: str) -> PrintedColumn:
         """Return the column with this name. Raises KeyError."""
         for each in self.columns:
             if each.name == name:
@@ -52,6 +52,10 @@ class Form(msgspec.Struct, frozen=True):
         raise KeyError(name)
 
 
-def summary_columns(kind: Kind, unit: str, over: Over, becomes: str, names: dict[str, str]) -> tuple[Column, ...]:
+def summary_columns(
+    kind: Kind, unit: str, over: Over, becomes: str, names: dict[str, str]
+) -> tuple[PrintedColumn, ...]:
     """Return a column for each figure of a distribution. ``names``: printed name → field of a Summary, or empty."""
-    return tuple(Column(name, kind, unit, over, f"{becomes}.{field}" if field else "") for name, field in names.items())
+    return tuple(
+        PrintedColumn(name, kind, unit, over, f"{becomes}.{field}" if field else "") for name, field in names.items()
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 import numpy as np
 
-from middlemark.imports.columns import Column, Form, summary_columns
+from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.ddsperf_costs import Costs, cost_warnings
 from middlemark.imports.lines import Lines, clean, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, imported_warning, no_result
@@ -25,7 +25,7 @@ _MOST = 1_000
 """The most processes and sizes in one log; a file with more is not the log of a measurement."""
 
 _FIGURES = {"mean": "mean", "min": "min", "50%": "p50", "90%": "p90", "99%": "p99", "max": "max"}
-_COUNT = Column("cnt", "count", "", "interval", "received")
+_COUNT = PrintedColumn("cnt", "count", "", "interval", "received")
 PING_FORM = Form(
     tool=TOOL,
     versions="0.5 to 11",
@@ -46,10 +46,10 @@ SUB_FORM = Form(
     known_by="size … total … lost … delta … rate",
     source=PING_FORM.source,
     columns=(
-        Column("total", "count", "", "so far"),
-        Column("lost", "count", "", "so far", "lost", "the first of the two"),
-        Column("delta", "count", "", "interval", "received"),
-        Column("rate", "rate", "1/s", "interval", "", "rounded; delta by the time between lines is used"),
+        PrintedColumn("total", "count", "", "so far"),
+        PrintedColumn("lost", "count", "", "so far", "lost", "the first of the two"),
+        PrintedColumn("delta", "count", "", "interval", "received"),
+        PrintedColumn("rate", "rate", "1/s", "interval", "", "rounded; delta by the time between lines is used"),
     ),
 )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from middlemark.imports.columns import Column, Form
+from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import MOST
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of, word
@@ -20,8 +20,8 @@ FORM = Form(
     known_by='"benchmarks": [',
     source="src/json_reporter.cc",
     columns=(
-        Column("real_time", "duration", "ns", "run", "round_trip", "of one iteration, in time_unit"),
-        Column("bytes_per_second", "rate", "bytes/s", "run", "size", "by processor time, except for /real_time"),
+        PrintedColumn("real_time", "duration", "ns", "run", "round_trip", "of one iteration, in time_unit"),
+        PrintedColumn("bytes_per_second", "rate", "bytes/s", "run", "size", "by processor time, except for /real_time"),
     ),
 )
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}

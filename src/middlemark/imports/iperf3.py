@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from middlemark.imports.columns import Column, Form
+from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.imports.objects import Objects, count, documents, figure, text_of, word
 from middlemark.model.cell import Cell
@@ -17,13 +17,13 @@ FORM = Form(
     known_by='"test_start": {',
     source="iperf_api.c",
     columns=(
-        Column("blksize", "other", "bytes", "run", "size", "of a write; of a datagram over UDP"),
-        Column("sum_received.bits_per_second", "rate", "bit/s", "run", "received", "TCP"),
-        Column("sum_sent.bits_per_second", "rate", "bit/s", "run", "sent"),
-        Column("sum.bits_per_second", "rate", "bit/s", "run", "sent", "UDP: before loss"),
-        Column("sum.packets", "count", "", "run", "sent", "UDP; the received are packets without lost_packets"),
-        Column("sum.lost_packets", "count", "", "run", "lost", "UDP"),
-        Column("jitter_ms", "other", "ms", "run", "", "no latency"),
+        PrintedColumn("blksize", "other", "bytes", "run", "size", "of a write; of a datagram over UDP"),
+        PrintedColumn("sum_received.bits_per_second", "rate", "bit/s", "run", "received", "TCP"),
+        PrintedColumn("sum_sent.bits_per_second", "rate", "bit/s", "run", "sent"),
+        PrintedColumn("sum.bits_per_second", "rate", "bit/s", "run", "sent", "UDP: before loss"),
+        PrintedColumn("sum.packets", "count", "", "run", "sent", "UDP; the received are packets without lost_packets"),
+        PrintedColumn("sum.lost_packets", "count", "", "run", "lost", "UDP"),
+        PrintedColumn("jitter_ms", "other", "ms", "run", "", "no latency"),
     ),
 )
 _KNOWN = re.compile(rb'"test_start"\s*:\s*\{')

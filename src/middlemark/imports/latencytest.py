@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 import numpy as np
 
-from middlemark.imports.columns import Column, Form, Kind, summary_columns
+from middlemark.imports.columns import Form, Kind, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, imported_warning
 from middlemark.model.outcome import RunWarning, TrialCounts
@@ -36,8 +36,8 @@ def _form(versions: str, known_by: str, kind: Kind, note: str) -> Form:
         known_by=known_by,
         source="LatencyTestPublisher.cpp",
         columns=(
-            Column("Bytes", "other", "bytes", "run", "size", note),
-            Column("Samples", "count", "", "run", "received"),
+            PrintedColumn("Bytes", "other", "bytes", "run", "size", note),
+            PrintedColumn("Samples", "count", "", "run", "received"),
             *summary_columns(kind, "us", "run", "round_trip", _FIGURES),
         ),
     )
@@ -50,8 +50,8 @@ RAW_FORM = Form(
     known_by="Sample,Payload [Bytes],Latency [us]",
     source="LatencyTestPublisher.cpp",
     columns=(
-        Column("Payload [Bytes]", "other", "bytes", "interval", "size"),
-        Column("Latency [us]", "half round trip", "us", "interval", "round_trip", "one line per round trip"),
+        PrintedColumn("Payload [Bytes]", "other", "bytes", "interval", "size"),
+        PrintedColumn("Latency [us]", "half round trip", "us", "interval", "round_trip", "one line per round trip"),
     ),
 )
 UNKNOWN = _form("another program", "three decimals without Overhead", "round trip", "as printed")

@@ -15,8 +15,8 @@ from middlemark.imports.performance_test_rates import (
     OF_1_3,
     SINCE_2,
     UP_TO_1_1,
-    Counts,
-    Second,
+    CountsBack,
+    PrintedSecond,
     counts_of,
     rate_hz,
     size_of,
@@ -41,7 +41,7 @@ class _Experiment:
         self.settings: dict[str, str] = {}
         self.columns: list[str] = []
         self.json = False
-        self.seconds: list[Second] = []
+        self.seconds: list[PrintedSecond] = []
         self.repeated = False
 
     @property
@@ -98,7 +98,7 @@ _NAMES = {
 """A setting's name in the CSV → its name in the JSON."""
 
 
-def _row(columns: Sequence[str], line: bytes) -> Second | None:
+def _row(columns: Sequence[str], line: bytes) -> PrintedSecond | None:
     # The tool separates columns by a comma and tabs, so a comma without tabs is a decimal comma.
     fields = _BETWEEN.split(line.strip(b", \t")) if b"\t" in line else line.strip(b", ").split(b",")
     if len(fields) != len(columns):
@@ -112,7 +112,7 @@ def _row(columns: Sequence[str], line: bytes) -> Second | None:
         received = whole(values["received"])
         arrived = received > 0 or _is_number(values.get("latency_min (ms)", "nan"))
         variance = ns("latency_variance (ms)")
-        return Second(
+        return PrintedSecond(
             at_s=number(values["T_experiment"]),
             seconds=number(values["T_loop"]) if "T_loop" in values else 0.0,
             sent=whole(values["sent"]),
@@ -159,7 +159,7 @@ def _read_json(blocks: Iterable[bytes]) -> Log:
     return objects.log(_measured(each) for each in experiments if each.seconds)
 
 
-def _object(row: Mapping[str, Any]) -> Second | None:
+def _object(row: Mapping[str, Any]) -> PrintedSecond | None:
     counts = [count(row.get(f"num_samples_{each}")) for each in ("sent", "received", "lost")]
     sent, received, lost = counts
     if sent is None or received is None or lost is None:
@@ -169,7 +169,7 @@ def _object(row: Mapping[str, Any]) -> Second | None:
         value = figure(row.get(name)) if received else None  # the tool writes 0 if no samples arrived
         return None if value is None else value * _NS**power
 
-    return Second(
+    return PrintedSecond(
         # Despite their names, these fields are the time since the experiment's start and the length of this row.
         at_s=(figure(row.get("experiment_start")) or 0.0) / _NS,
         seconds=max(figure(row.get("loop_start")) or 0.0, 0.0) / _NS,
@@ -232,7 +232,7 @@ def _measured(of: _Experiment) -> ImportedTrial:
     )
 
 
-def _counted_back(counts: Counts, alone: bool) -> RunWarning:
+def _counted_back(counts: CountsBack, alone: bool) -> RunWarning:
     """Return the warning about counts that the tool prints as rates."""
     sent = "" if alone else f"sent {counts.sent}, "
     boot = "; the first row, which it divides by the time since the machine's start, is not in the rate and the loss"
@@ -260,7 +260,7 @@ def _whole(text: str | None) -> int | None:
     return int(value) if value is not None and 0 <= value < 1e12 else None
 
 
-def _figures(of: _Experiment, counts: Counts) -> Summary | None:
+def _figures(of: _Experiment, counts: CountsBack) -> Summary | None:
     """Combine the rows. The minimum, maximum, mean and variance of the whole follow from those of the rows."""
     busy = [
         (each, (received.low + received.high) / 2)

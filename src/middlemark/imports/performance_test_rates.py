@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from middlemark.imports.columns import Column, Form, Over, summary_columns
+from middlemark.imports.columns import Form, Over, PrintedColumn, summary_columns
 
 _SOURCE = "analysis_result.cpp (columns), data_runner.hpp (division)"
 _TIMES = {
@@ -20,10 +20,10 @@ _TIMES = {
 }
 _VARIANCE_NOTE = "prints s² × 1,000"
 _RATES = (
-    Column("received", "rate", "1/s", "interval", "received", "cut off, for each subscriber"),
-    Column("sent", "rate", "1/s", "interval", "sent", "cut off, for each publisher"),
-    Column("lost", "rate", "1/s", "interval", "lost", "cut off, for each subscriber"),
-    Column("data_received", "rate", "bytes/s", "interval", "received", "cut off; counts the type's sizeof"),
+    PrintedColumn("received", "rate", "1/s", "interval", "received", "cut off, for each subscriber"),
+    PrintedColumn("sent", "rate", "1/s", "interval", "sent", "cut off, for each publisher"),
+    PrintedColumn("lost", "rate", "1/s", "interval", "lost", "cut off, for each subscriber"),
+    PrintedColumn("data_received", "rate", "bytes/s", "interval", "received", "cut off; counts the type's sizeof"),
 )
 
 
@@ -35,11 +35,11 @@ def _form(versions: str, known_by: str, source: str, t_loop: str, *, so_far: boo
         known_by=known_by,
         source=source,
         columns=(
-            Column("T_experiment", "duration", "s", "so far"),
-            Column("T_loop", "duration", "s", "interval", "", t_loop),
+            PrintedColumn("T_experiment", "duration", "s", "so far"),
+            PrintedColumn("T_loop", "duration", "s", "interval", "", t_loop),
             *_RATES,
             *summary_columns("one way", "ms", over, "one_way_from_sent", _TIMES),
-            Column("latency_variance (ms)", "one way", "s", over, "one_way_from_sent.stdev", _VARIANCE_NOTE),
+            PrintedColumn("latency_variance (ms)", "one way", "s", over, "one_way_from_sent.stdev", _VARIANCE_NOTE),
         ),
     )
 
@@ -69,15 +69,15 @@ JSON_FORM = Form(
     known_by="analysis_results",
     source="JsonLogger",
     columns=(
-        Column("experiment_start", "duration", "ns", "so far", "", "the time since the start"),
-        Column("loop_start", "duration", "ns", "interval", "", "the length of this row"),
-        Column("num_samples_…", "rate", "1/s", "interval", "received, sent, lost", "cut off"),
-        Column("latency_n", "count", "", "interval", "received"),
+        PrintedColumn("experiment_start", "duration", "ns", "so far", "", "the time since the start"),
+        PrintedColumn("loop_start", "duration", "ns", "interval", "", "the length of this row"),
+        PrintedColumn("num_samples_…", "rate", "1/s", "interval", "received, sent, lost", "cut off"),
+        PrintedColumn("latency_n", "count", "", "interval", "received"),
         *summary_columns(
             "one way", "s", "interval", "one_way_from_sent",
             {"latency_min": "min", "latency_max": "max", "latency_mean": "mean"},
         ),
-        Column("latency_variance", "one way", "s", "interval", "one_way_from_sent.stdev", "in s²"),
+        PrintedColumn("latency_variance", "one way", "s", "interval", "one_way_from_sent.stdev", "in s²"),
     ),
 )  # fmt: skip
 FORMS = (UP_TO_1_1, OF_1_3, SINCE_2, JSON_FORM)
@@ -88,7 +88,7 @@ _HEADER_BYTES = 16
 """The time and the number in each message, which the name of its type does not count."""
 
 
-class Second(msgspec.Struct, frozen=True, kw_only=True):
+class PrintedSecond(msgspec.Struct, frozen=True, kw_only=True):
     """One row: rates over about a second, and latencies in ns (None: no message was received)."""
 
     at_s: float
@@ -129,7 +129,7 @@ class Range(msgspec.Struct, frozen=True):
 ZERO = Range(0, 0)
 
 
-class Counts(msgspec.Struct, frozen=True):
+class CountsBack(msgspec.Struct, frozen=True):
     """The counts of a log. ``rows``: the range of received messages of each row."""
 
     rows: tuple[Range, ...]
@@ -148,7 +148,7 @@ def size_of(message: str) -> int:
     return int(named[1]) * _UNITS[named[2].lower()] if named and len(named[1]) < 10 else 0
 
 
-def counts_of(rows: Sequence[Second], form: Form, size: int, publishers: int, subscribers: int) -> Counts:
+def counts_of(rows: Sequence[PrintedSecond], form: Form, size: int, publishers: int, subscribers: int) -> CountsBack:
     """Return the counts. ``size``: bytes by the name of the type, 0 if unknown."""
     divisors = _divisors(rows, form)
     since_boot = form in (OF_1_3, SINCE_2) and bool(rows) and rows[0].seconds > rows[0].at_s + 2
@@ -170,10 +170,10 @@ def counts_of(rows: Sequence[Second], form: Form, size: int, publishers: int, su
         sent += of_row
         expected = round((arrived.high + missing.low) / subscribers)
         nearest += min(max(expected, of_row.low), of_row.high)
-    return Counts(tuple(received), sum(received, ZERO), sent, nearest, lost, since_boot)
+    return CountsBack(tuple(received), sum(received, ZERO), sent, nearest, lost, since_boot)
 
 
-def _divisors(rows: Sequence[Second], form: Form) -> list[tuple[float, float]]:
+def _divisors(rows: Sequence[PrintedSecond], form: Form) -> list[tuple[float, float]]:
     """Return the least and the greatest divisor of each row. Up to 1.1 that of the first row is not in the log."""
     lengths = [row.seconds or 1.0 for row in rows]
     if form in (OF_1_3, SINCE_2):
@@ -187,14 +187,16 @@ def _range(rate: int, low_s: float, high_s: float, parts: int) -> Range:
     return Range(low, max(low, math.ceil((rate + parts) * high_s - 1e-6) - 1))
 
 
-def _fits(row: Second, sizeof: int, subscribers: int) -> bool:
+def _fits(row: PrintedSecond, sizeof: int, subscribers: int) -> bool:
     """Say whether the row's bytes and rate allow messages of this size."""
     if not sizeof:
         return False
     return row.bytes <= (row.received + subscribers) * sizeof and row.bytes + subscribers >= row.received * sizeof
 
 
-def _received(row: Second, low_s: float, high_s: float, sizeof: int, subscribers: int, *, repeats: bool) -> Range:
+def _received(
+    row: PrintedSecond, low_s: float, high_s: float, sizeof: int, subscribers: int, *, repeats: bool
+) -> Range:
     if row.messages is not None:
         return Range(row.messages, row.messages)
     if not row.received and (row.mean is None or repeats or not row.bytes):
@@ -207,7 +209,7 @@ def _received(row: Second, low_s: float, high_s: float, sizeof: int, subscribers
     return Range(low, high) if low <= high else Range(nearest, nearest)
 
 
-def rate_hz(rows: Sequence[Second], received: Sequence[Range], count: Callable[[Range], float]) -> float | None:
+def rate_hz(rows: Sequence[PrintedSecond], received: Sequence[Range], count: Callable[[Range], float]) -> float | None:
     """Return the messages per second of all subscribers, over the rows with messages except the first of these.
 
     The first is left out because the messages began within it, or because its length is unknown.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from middlemark.imports.columns import Column, Form, summary_columns
+from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.imports.objects import Objects, count, documents, figure, text_of, word
 from middlemark.model.outcome import RunWarning, TrialCounts
@@ -20,12 +20,12 @@ FORM = Form(
     source="basic_performance_calculator.py",
     columns=(
         *summary_columns("one way", "ms", "run", "one_way_from_sent", _LATENCIES),
-        Column("MEAN_FRAME_RATE", "rate", "1/s", "run", "received"),
-        Column("MEAN_PLAYBACK_FRAME_RATE", "rate", "1/s", "run", "sent"),
-        Column("NUM_FRAMES_SENT", "count", "", "run", "sent", "the mean over the iterations"),
-        Column("NUM_MISSED_FRAMES", "count", "", "run", "lost", "the mean over the iterations"),
-        Column("FIRST_SENT_RECEIVED_LATENCY", "other", "ms", "run", "", "may be of two different frames"),
-        Column("…_JITTER", "other", "ms", "run", "", "no latency"),
+        PrintedColumn("MEAN_FRAME_RATE", "rate", "1/s", "run", "received"),
+        PrintedColumn("MEAN_PLAYBACK_FRAME_RATE", "rate", "1/s", "run", "sent"),
+        PrintedColumn("NUM_FRAMES_SENT", "count", "", "run", "sent", "the mean over the iterations"),
+        PrintedColumn("NUM_MISSED_FRAMES", "count", "", "run", "lost", "the mean over the iterations"),
+        PrintedColumn("FIRST_SENT_RECEIVED_LATENCY", "other", "ms", "run", "", "may be of two different frames"),
+        PrintedColumn("…_JITTER", "other", "ms", "run", "", "no latency"),
     ),
 )
 _KNOWN = re.compile(rb'"BasicPerformanceMetrics\.[A-Z_]+"\s*:')

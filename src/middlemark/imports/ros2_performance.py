@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from middlemark.imports.columns import Column, Form, summary_columns
+from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines, number, whole
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.model.outcome import RunWarning, TrialCounts
@@ -21,7 +21,7 @@ def _form(versions: str, names: Mapping[str, str], times: Mapping[str, str]) -> 
         known_by=next(iter(names)),
         source="tracker.cpp, stat_logger.cpp",
         columns=(
-            *(Column(name, "count", "", "run", becomes) for name, becomes in names.items()),
+            *(PrintedColumn(name, "count", "", "run", becomes) for name, becomes in names.items()),
             *summary_columns("one way", "us", "run", "one_way_from_sent", dict(times)),
         ),
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from middlemark.imports.columns import Column, Form, Kind, summary_columns
+from middlemark.imports.columns import Form, Kind, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning, no_result
 from middlemark.imports.plausible import ascending, contradiction, out_of_order
@@ -36,11 +36,11 @@ def _form(versions: str, known_by: str, kind: Kind, *, quantiles: bool) -> Form:
         known_by=known_by,
         source="examples/roundtrip/ping.c",
         columns=(
-            Column("Count", "count", "", "interval", "received"),
+            PrintedColumn("Count", "count", "", "interval", "received"),
             *summary_columns(kind, "us", "interval", "round_trip", times),
-            Column("Count of writes", "count", "", "interval"),
+            PrintedColumn("Count of writes", "count", "", "interval"),
             *summary_columns("duration", "us", "interval", "write", calls),
-            Column("Count of reads", "count", "", "interval"),
+            PrintedColumn("Count of reads", "count", "", "interval"),
             *summary_columns("duration", "us", "interval", "take", calls),
         ),
     )

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from middlemark.imports.columns import Column, Form, summary_columns
+from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
 from middlemark.imports.plausible import differ
@@ -37,10 +37,10 @@ def _form(versions: str, known_by: str, rate: str, names: Mapping[str, str]) -> 
         source="PerftestPrinter.cxx",
         columns=(
             *summary_columns("half round trip", "us", "run", "round_trip", dict(names)),
-            Column("packets, Total Samples", "count", "", "so far", "received"),
-            Column(rate, "rate", "1/s", "run", "received"),
-            Column("lost", "count", "", "so far", "lost"),
-            Column("cpu", "rate", "% of one processor", "run"),
+            PrintedColumn("packets, Total Samples", "count", "", "so far", "received"),
+            PrintedColumn(rate, "rate", "1/s", "run", "received"),
+            PrintedColumn("lost", "count", "", "so far", "lost"),
+            PrintedColumn("cpu", "rate", "% of one processor", "run"),
         ),
     )
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from middlemark.imports.columns import Column, Form, Kind, summary_columns
+from middlemark.imports.columns import Form, Kind, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning
 from middlemark.model.outcome import RunWarning, TrialCounts
@@ -32,8 +32,8 @@ def _form(known_by: str, kind: Kind) -> Form:
         source="client.cpp",
         columns=(
             *summary_columns(kind, "us", "run", "round_trip", _PERCENTILES),
-            Column("observations", "count", "", "run", "received"),
-            Column("# dropped messages", "count", "", "run", "lost"),
+            PrintedColumn("observations", "count", "", "run", "received"),
+            PrintedColumn("# dropped messages", "count", "", "run", "lost"),
         ),
     )
 
@@ -45,7 +45,7 @@ RATE = Form(
     versions="3.7",
     known_by="Summary: Message Rate is",
     source="client.cpp",
-    columns=(Column("Message Rate", "rate", "1/s", "run", "sent", "what the client sent, not what arrived"),),
+    columns=(PrintedColumn("Message Rate", "rate", "1/s", "run", "sent", "what the client sent, not what arrived"),),
 )
 
 _SOCKPERF = re.compile(rb"sockperf: *(.*)")
@@ -61,7 +61,7 @@ _KNOWN = re.compile(rb"^sockperf: ", re.M)
 _OTHER = re.compile(rb"sockperf\[.*\].*|\[ *\d+\] IP = .*")
 
 
-class _Run:
+class _SockperfRun:
     """The output of one run. It begins with its average, or with its rate."""
 
     def __init__(self, form: Form) -> None:
@@ -75,7 +75,7 @@ class _Run:
 
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
-    runs: list[_Run] = []
+    runs: list[_SockperfRun] = []
     valid: tuple[int, int] | None = None
     for index, line in lines.each():
         found = _SOCKPERF.fullmatch(line)
@@ -87,14 +87,14 @@ def _read(blocks: Iterable[bytes]) -> Log:
         if counts := _VALID.fullmatch(text):
             valid = int(counts[1]), int(counts[2])
         elif average := _AVERAGE.fullmatch(text):
-            run = _Run(WHOLE if average[1] == b"rtt" else HALVES)
+            run = _SockperfRun(WHOLE if average[1] == b"rtt" else HALVES)
             run.times |= {"mean": number(average[2]), "stdev": number(average[3])}
             if valid is not None:
                 run.counts, run.counted = TrialCounts(sent=valid[0], received=valid[1]), ["sent", "received"]
             valid = None
             runs.append(run)
         elif rate := _RATE.fullmatch(text):
-            run = _Run(RATE)
+            run = _SockperfRun(RATE)
             run.sent_hz = number(rate[1])
             runs.append(run)
         elif runs:
@@ -103,7 +103,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _figure(run: _Run, text: bytes) -> None:
+def _figure(run: _SockperfRun, text: bytes) -> None:
     """Read a line below the average. Other lines of the tool have no figure."""
     if counts := _COUNTS.fullmatch(text):
         lost, duplicated, reordered = map(int, counts.groups())
@@ -123,7 +123,7 @@ def _figure(run: _Run, text: bytes) -> None:
             run.times[_PERCENTILES[name]] = number(line[2])
 
 
-def _round_trips(run: _Run) -> ImportedTrial:
+def _round_trips(run: _SockperfRun) -> ImportedTrial:
     where = cell("socket (sockperf)", 0, publishers=1, topics=1)
     ns = run.form["avg"].ns
     times = {
@@ -142,7 +142,7 @@ def _round_trips(run: _Run) -> ImportedTrial:
     )
 
 
-def _stream(run: _Run) -> ImportedTrial:
+def _stream(run: _SockperfRun) -> ImportedTrial:
     where = cell("socket (sockperf)", 0, "stream", topics=1, rate="max")
     sent = RunWarning(
         "sent-not-received",

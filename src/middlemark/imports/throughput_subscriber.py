@@ -4,7 +4,7 @@ import re
 import statistics
 from collections.abc import Iterable
 
-from middlemark.imports.columns import Column, Form
+from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import Lines, number, whole
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.model.outcome import RunWarning, TrialCounts
@@ -16,13 +16,13 @@ FORM = Form(
     known_by="=== [Subscriber]",
     source="examples/throughput/subscriber.c",
     columns=(
-        Column("[Subscriber]", "duration", "s", "interval", "", "the length of the interval"),
-        Column("Payload size", "other", "bytes", "interval", "size"),
-        Column("Total received: … samples", "count", "", "so far", "received"),
-        Column("… bytes", "count", "bytes", "so far", "", "8 bytes more for each sample than its payload"),
-        Column("Out of order", "count", "", "so far", "", "jumps of the number: lost or out of order"),
-        Column("samples/s", "rate", "1/s", "interval", "received"),
-        Column("Mbit/s", "rate", "Mbit/s", "interval", "", "bytes cut off to multiples of 125,000"),
+        PrintedColumn("[Subscriber]", "duration", "s", "interval", "", "the length of the interval"),
+        PrintedColumn("Payload size", "other", "bytes", "interval", "size"),
+        PrintedColumn("Total received: … samples", "count", "", "so far", "received"),
+        PrintedColumn("… bytes", "count", "bytes", "so far", "", "8 bytes more for each sample than its payload"),
+        PrintedColumn("Out of order", "count", "", "so far", "", "jumps of the number: lost or out of order"),
+        PrintedColumn("samples/s", "rate", "1/s", "interval", "received"),
+        PrintedColumn("Mbit/s", "rate", "Mbit/s", "interval", "", "bytes cut off to multiples of 125,000"),
     ),
 )
 
@@ -38,7 +38,7 @@ _OTHER = re.compile(
 _KNOWN = re.compile(rb"^=== \[Subscriber\] +\d+[.,]\d+ Payload size: ", re.M)
 
 
-class _Run:
+class _Intervals:
     """The lines of one process. Its totals never become smaller."""
 
     def __init__(self, size: int) -> None:
@@ -51,13 +51,13 @@ class _Run:
 
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
-    runs: list[_Run] = []
+    runs: list[_Intervals] = []
     for index, line in lines.each():
         if found := _LINE.fullmatch(line):
             size, total = int(found[1]), whole(found[2])
             run = runs[-1] if runs else None
             if run is None or run.total is not None or total < run.last or size != run.size:
-                run = _Run(size)
+                run = _Intervals(size)
                 run.first = total
                 runs.append(run)
             run.last, run.jumps = total, whole(found[3])
@@ -70,7 +70,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _measured(run: _Run) -> ImportedTrial:
+def _measured(run: _Intervals) -> ImportedTrial:
     where = cell(f"cyclonedds ({TOOL})", run.size, "stream", subscribers=1, topics=1, reliability="reliable")
     rate = statistics.median(run.rates)
     received = run.total

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from middlemark.imports.columns import Column, Form
+from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.imports.plausible import differ
@@ -29,10 +29,10 @@ FORM = Form(
     known_by="Bytes,Demand,Recovery Time; --export_csv",
     source="ThroughputPublisher.cpp",
     columns=(
-        Column("Sent Samples", "count", "", "run", "sent"),
-        Column("Rec Samples", "count", "", "run", "received", "all subscribers together"),
-        Column("Lost Samples", "count", "", "run", "", "gaps before the last sample that arrived"),
-        Column("Packs/sec", "rate", "1/s", "run", "sent, received", "includes the pauses between bursts"),
+        PrintedColumn("Sent Samples", "count", "", "run", "sent"),
+        PrintedColumn("Rec Samples", "count", "", "run", "received", "all subscribers together"),
+        PrintedColumn("Lost Samples", "count", "", "run", "", "gaps before the last sample that arrived"),
+        PrintedColumn("Packs/sec", "rate", "1/s", "run", "sent, received", "includes the pauses between bursts"),
     ),
 )
 _KNOWN = re.compile(

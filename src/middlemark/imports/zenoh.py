@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 import numpy as np
 
-from middlemark.imports.columns import Column, Form
+from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.model.outcome import RunWarning, TrialCounts
@@ -21,8 +21,8 @@ PING_FORM = Form(
     known_by="… bytes: seq=… rtt=…",
     source="examples/z_ping.rs",
     columns=(
-        Column("rtt", "whole round trip", "us", "interval", "round_trip", "one line per round trip"),
-        Column("lat", "half round trip", "us", "interval", "", "cut off to whole µs, so rtt is used"),
+        PrintedColumn("rtt", "whole round trip", "us", "interval", "round_trip", "one line per round trip"),
+        PrintedColumn("lat", "half round trip", "us", "interval", "", "cut off to whole µs, so rtt is used"),
     ),
 )
 RATE_FORM = Form(
@@ -31,8 +31,8 @@ RATE_FORM = Form(
     known_by="… msg/s",
     source="examples/z_sub_thr.rs",
     columns=(
-        Column("msg/s", "rate", "1/s", "interval", "received", "a round of -n messages"),
-        Column("Received", "count", "", "run", "received"),
+        PrintedColumn("msg/s", "rate", "1/s", "interval", "received", "a round of -n messages"),
+        PrintedColumn("Received", "count", "", "run", "received"),
     ),
 )
 
