@@ -5,10 +5,8 @@ The log contains the payload's size, but does not say which process printed a li
 
 import itertools
 import re
-import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator
-
-import msgspec
 
 from middlemark.imports.columns import Form, Kind, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines
@@ -68,16 +66,76 @@ _KNOWN = re.compile(
 )
 
 
-class _Line(msgspec.Struct, frozen=True):
-    """The figures of one line in whole µs. Without a maximum the line has nine columns."""
+class _Values:
+    """Whole µs and how often each occurs. The memory grows with the different values, not with the lines."""
 
-    count: int
-    median: int
-    least: int
-    p99: int | None
-    most: int | None
-    writes: tuple[int, int, int]
-    reads: tuple[int, int, int]
+    def __init__(self) -> None:
+        self._often: Counter[int] = Counter()
+
+    def add(self, value: int) -> None:
+        self._often[value] += 1
+
+    @property
+    def median(self) -> float | None:
+        """The median; the mean of the middle two for an even number; None: there are no values."""
+        number = self._often.total()
+        found: list[int] = []
+        before = 0
+        for value in sorted(self._often):
+            before += self._often[value]
+            while len(found) < 2 and before > (number - 1 + len(found)) // 2:
+                found.append(value)
+            if len(found) == 2:
+                return sum(found) / 2
+        return None
+
+    @property
+    def least(self) -> int | None:
+        """The smallest value; None: there are no values."""
+        return min(self._often, default=None)
+
+    @property
+    def most(self) -> int | None:
+        """The largest value; None: there are no values."""
+        return max(self._often, default=None)
+
+
+class _Tally:
+    """The figures of several lines, in whole µs, by their kind."""
+
+    def __init__(self) -> None:
+        self.lines = self.count = self.wrong = 0
+        """``wrong``: the number of lines whose minimum, median, 99 % and maximum do not ascend."""
+        self.medians, self.minima, self.p99s, self.maxima = _Values(), _Values(), _Values(), _Values()
+        self.writes, self.least_writes, self.reads, self.least_reads = _Values(), _Values(), _Values(), _Values()
+        self.busy_ms = _Values()
+        """Count × median of each line."""
+
+    def add(self, text: bytes) -> None:
+        """Add the figures of a line. Without a maximum it has nine columns."""
+        figures = [int(each) for each in text.split()]
+        count, median, least, *others = figures[:-6]
+        p99, most = others or (None, None)
+        self.lines += 1
+        self.count += count
+        self.medians.add(median)
+        self.minima.add(least)
+        self.busy_ms.add(count * median // 1000)
+        if p99 is not None and count >= _FULL:
+            self.p99s.add(p99)
+        else:
+            p99 = None
+        if most is not None:
+            self.maxima.add(most)
+        self.wrong += not ascending((least, median, p99, most))
+        _, write, least_write, _, read, least_read = figures[-6:]
+        for values, value in (
+            (self.writes, write),
+            (self.least_writes, least_write),
+            (self.reads, read),
+            (self.least_reads, least_read),
+        ):
+            values.add(value)
 
 
 class _Run:
@@ -93,8 +151,8 @@ class _Run:
         """True if the heading calls the times round trips."""
         self.refused = False
         """True if figures were refused, as their size is unknown or a second ``# Overall`` came."""
-        self.seconds: list[_Line] = []
-        self.overall: _Line | None = None
+        self.seconds = _Tally()
+        self.overall: _Tally | None = None
         self.last = 0
         self.mixed = False
 
@@ -106,10 +164,14 @@ class _Run:
         return self.sizes[-1] if self.sizes else 0
 
     @property
+    def result(self) -> _Tally:
+        """The figures that the trial has: those of ``# Overall``, or else of the seconds."""
+        return self.overall or self.seconds
+
+    @property
     def form(self) -> Form:
         """The form that the heading and the number of columns show."""
-        lines = [self.overall] if self.overall else self.seconds
-        if lines and lines[0].most is None:
+        if self.result.maxima.most is None:
             return NINE
         return WHOLE if self.says_whole else HALVES
 
@@ -120,7 +182,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     for index, line in lines.each():
         run = runs[-1]
         if header := _HEADER.fullmatch(line):
-            if run.seconds or run.overall or run.begun:
+            if run.result.lines or run.begun:
                 run = _Run()
                 runs.append(run)
             run.sizes.append(int(header[1]))
@@ -138,13 +200,14 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 continue
             run.mixed |= number <= run.last or run.warm > 1
             run.last = number
-            run.seconds.append(_line(second[2]))
+            run.seconds.add(second[2])
         elif overall := _OVERALL.fullmatch(line):
             if run.size is None or run.overall:
                 run.refused = True
                 lines.refuse(index, line)
                 continue
-            run.overall = _line(overall[1])
+            run.overall = _Tally()
+            run.overall.add(overall[1])
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
     for before, run in itertools.pairwise(runs):
@@ -153,17 +216,9 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _line(text: bytes) -> _Line:
-    figures = [int(each) for each in text.split()]
-    count, median, least, *others = figures[:-6]
-    p99, most = others or (None, None)
-    writes, reads = figures[-6:-3], figures[-3:]
-    return _Line(count, median, least, p99, most, (writes[0], writes[1], writes[2]), (reads[0], reads[1], reads[2]))
-
-
 def _trials(run: _Run) -> Iterator[ImportedTrial]:
     """Yield a failed trial for each header without figures, then the measured trial."""
-    figures = bool(run.seconds or run.overall)
+    figures = run.result.lines > 0
     if not run.refused:
         sharing = max(run.warm, 1) if figures else 0  # the last headers: their processes printed the figures
         for size in run.sizes[: len(run.sizes) - sharing]:
@@ -178,30 +233,35 @@ def _cell(size: int) -> Cell:
 
 def _measured(run: _Run) -> ImportedTrial:
     where = _cell(run.size or 0)
-    lines = [run.overall] if run.overall else run.seconds
-    count = sum(each.count for each in lines)
+    result = run.result
     form, contradictions = _reading(run)
     warnings = [imported_warning(where)]
     if form.halves:
         warnings.append(halved(TOOL, ", cut off to whole µs"))
-    warnings += [*contradictions, *_warnings(run, form, count)]
-    times_ns, calls_ns = form["median"].ns, _US
+    warnings += [*contradictions, *_warnings(run, form)]
+    ns = form["median"].ns
     times = Times(
-        round_trip_ns=_figures(
-            [(each.median, each.least, each.p99 if each.count >= _FULL else None, each.most) for each in lines],
-            times_ns,
+        round_trip_ns=Summary(
+            p50=_times(ns, result.medians.median),
+            min=_times(ns, result.minima.least),
+            p99=_times(ns, result.p99s.median),
+            max=_times(ns, result.maxima.most),
         ),
-        write_ns=_figures([(*each.writes[1:], None, None) for each in lines], calls_ns),
-        take_ns=_figures([(*each.reads[1:], None, None) for each in lines], calls_ns),
+        write_ns=Summary(p50=_times(_US, result.writes.median), min=_times(_US, result.least_writes.least)),
+        take_ns=Summary(p50=_times(_US, result.reads.median), min=_times(_US, result.least_reads.least)),
     )
     return ImportedTrial(
         cell=where,
         times=times,
-        samples=count,
-        counts=TrialCounts(received=count),
+        samples=result.count,
+        counts=TrialCounts(received=result.count),
         counted=("received",),
         warnings=tuple(warnings),
     )
+
+
+def _times(ns: float, us: float | None) -> float | None:
+    return None if us is None else ns * us
 
 
 def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
@@ -211,25 +271,23 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
     of a second if they are whole, and half of it if they are halves.
     """
     form = run.form
-    lines = [*run.seconds, *([run.overall] if run.overall else [])]
-    wrong = sum(
-        not ascending((each.least, each.median, each.p99 if each.count >= _FULL else None, each.most)) for each in lines
-    )
-    if wrong:
-        return form, [*out_of_order(wrong, len(lines))]
-    if not run.seconds or run.mixed:
-        return form, []
-    busy_s = statistics.median(each.count * each.median for each in run.seconds) / 1e6
+    wrong = run.seconds.wrong + (run.overall.wrong if run.overall else 0)
+    found = [*out_of_order(wrong, run.seconds.lines + bool(run.overall))]
+    busy_ms = run.seconds.busy_ms.median
+    if busy_ms is None or run.mixed:
+        return form, found
+    busy_s = busy_ms / 1e3
     seen = f"count × median is {busy_s:.2f} s of each second"
     if not form.halves and busy_s < _WHOLE_S:
         text = f"its heading is that of whole round trips, but {seen}"
         if busy_s > _HALF_S[0]:
-            return HALVES, [contradiction(f"{text}, as for halves", "it is read as halves")]
-        return form, [contradiction(f"{text}, which fits neither whole nor half ones", "it is read as whole ones")]
+            return HALVES, [*found, contradiction(f"{text}, as for halves", "it is read as halves")]
+        text = f"{text}, which fits neither whole nor half ones"
+        return form, [*found, contradiction(text, "it is read as whole ones")]
     if form.halves and busy_s > _HALF_S[1]:
         text = f"its heading is that of halves, but {seen}, as for whole round trips"
-        return WHOLE, [contradiction(text, "it is read as whole ones")]
-    return form, []
+        return WHOLE, [*found, contradiction(text, "it is read as whole ones")]
+    return form, found
 
 
 _WHOLE_S = 0.65
@@ -237,20 +295,7 @@ _WHOLE_S = 0.65
 _HALF_S = (0.3, 0.65)
 
 
-def _figures(lines: list[tuple[int, int, int | None, int | None]], ns: float) -> Summary:
-    def over(values: list[int]) -> float | None:
-        return ns * statistics.median(values) if values else None
-
-    most = [each[3] for each in lines if each[3] is not None]
-    return Summary(
-        p50=over([each[0] for each in lines]),
-        min=ns * min(each[1] for each in lines),
-        p99=over([each[2] for each in lines if each[2] is not None]),
-        max=ns * max(most) if most else None,
-    )
-
-
-def _warnings(run: _Run, form: Form, count: int) -> list[RunWarning]:
+def _warnings(run: _Run, form: Form) -> list[RunWarning]:
     found = []
     if run.form is NINE:
         found.append(
@@ -264,22 +309,22 @@ def _warnings(run: _Run, form: Form, count: int) -> list[RunWarning]:
         found.append(
             RunWarning(
                 "median-of-seconds",
-                f"the log ends before `# Overall`: its quantiles are medians of those of {len(run.seconds):,} seconds",
+                f"the log ends before `# Overall`: its quantiles are medians of those of {run.seconds.lines:,} seconds",
                 "a stall of one second shows only in the maximum",
             )
         )
-    elif count > _KEPT:
-        seconds = [each.median for each in run.seconds]
-        of_seconds = (
-            f"; the median of the {len(seconds)} seconds' medians is "
-            f"{form['median'].ns / 1e3 * statistics.median(seconds):g} µs"
-            if seconds
+    elif run.result.count > _KEPT:
+        of_seconds = run.seconds.medians.median
+        also = (
+            f"; the median of the {run.seconds.lines} seconds' medians is {form['median'].ns / 1e3 * of_seconds:g} µs"
+            if of_seconds is not None
             else ""
         )
         found.append(
             RunWarning(
                 "first-samples-only",
-                f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {count:,} round trips{of_seconds}",
+                f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {run.result.count:,} round trips"
+                f"{also}",
                 "minimum and maximum include all round trips; for quantiles of all, measure again with Middlemark",
             )
         )
