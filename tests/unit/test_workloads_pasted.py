@@ -81,7 +81,7 @@ def test_topologies_that_run_beside_each_other_are_joined(tmp_path: Path) -> Non
     found = read_together([(each.read_bytes(), each.name) for each in (source, other)], "rivers")
     (topic,) = found.workload.topics
     assert (topic.source, topic.to, topic.rate_hz) == ("spring", ("watcher",), 10)
-    assert any("spring: left out, because no factor has them: executor_id 3" in each for each in found.remarks)
+    assert any("executor_id is left out, because no factor has it: spring" in each for each in found.remarks)
     written = CliRunner().invoke(command, [str(source), str(other), "-o", "-"], standalone_mode=False)
     assert 'from = "spring"' in written.output
 

@@ -110,7 +110,8 @@ def _in_order(summary: Summary, kind: str, found: list[RunWarning]) -> Summary:
     if out:
         named = ", ".join(f"{NAMES[field]} is {_us(out[field])}" for field in order if field in out)
         others = ", ".join(f"{NAMES[field]} {_us(value)}" for field, value in kept.items())
-        found.append(contradiction(f"its {kind}s are not in order: {named}, but {others}", "the former are left out"))
+        text = f"the quantiles of its {kind} do not ascend: {named}, but {others}"
+        found.append(contradiction(text, f"left out: {', '.join(NAMES[each] for each in order if each in out)}"))
     low, high, mean = summary.min, summary.max, summary.mean
     if low is not None and high is not None and low > high:
         found.append(contradiction(f"its minimum {kind} is above its maximum", "both are shown as printed"))

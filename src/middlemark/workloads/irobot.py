@@ -70,11 +70,12 @@ def _nodes(reading: "_Reading", text: str | bytes, place: str) -> "_Named":
     if not isinstance(nodes, list) or not nodes or not all(isinstance(each, dict) for each in nodes):
         raise RequestError([Problem(place, "not a topology: a list 'nodes' of objects is missing")])
     named = []
+    left_out: dict[str, list[str]] = {}
     for at, node in enumerate(nodes, start=1):
         name = reading.word(node, "node_name", f"node {at}")
-        others = [f"{key} {node[key]}" for key in node if key not in _NODE_KEYS]
-        if others:
-            reading.remarks.append(f"{name}: left out, because no factor has them: {', '.join(others)[:200]}")
+        for key in node:
+            if key not in _NODE_KEYS:
+                left_out.setdefault(key, []).append(name)
         number = node.get("number")
         if number is None:
             named.append((name, node))
@@ -82,6 +83,9 @@ def _nodes(reading: "_Reading", text: str | bytes, place: str) -> "_Named":
             named += [(f"{name}_{each}", node) for each in range(1, number + 1)]
         else:
             reading.wrong(name, f"number is {number!r}; write a number from 1 to {_MOST_NODES}")
+    reading.remarks += [
+        f"{key} is left out, because no factor has it: {', '.join(names)}" for key, names in left_out.items()
+    ]
     return named
 
 
