@@ -443,3 +443,32 @@ def test_messages_of_an_unknown_type_are_a_range() -> None:
     assert "size" in stream.cell.unknown
     assert "received 63 to 65" in warning(stream, "rates-cut-off")
     assert "received" not in stream.counted
+
+
+def roundtripping(heading: str, count: int, median: int, least: int) -> ImportedTrial:
+    line = f"{count} {median} {least} {median + 9} {median + 90} {count} 8 7 {count} 1 1"
+    seconds = "".join(f"        {second} {line}\n" for second in range(1, 6))
+    return one(
+        read(f"# payloadSize: 64 | numSamples: 0 | timeOut: 0\n{heading}# Seconds Count median\n{seconds}".encode())
+    )
+
+
+LATENCY = "#             Latency [us]    Write-access time [us]\n"
+
+
+@pytest.mark.parametrize(
+    ("heading", "count", "median", "least", "p50_us", "marked"),
+    [
+        (LATENCY, 10_000, 48, 45, 96, False),
+        (LATENCY, 10_000, 97, 95, 97, True),  # 10,000 round trips of 2 × 95 µs do not fit into a second
+        (LATENCY, 10_000, 97, 5, 194, True),  # half of the round trips may be short
+        ("", 10_000, 48, 45, 96, False),
+        ("", 10_000, 97, 45, 97, True),
+    ],
+)
+def test_halves_are_read_as_whole_only_if_they_do_not_fit_into_a_second(
+    heading: str, count: int, median: int, least: int, p50_us: int, marked: bool
+) -> None:
+    ping = roundtripping(heading, count, median, least)
+    assert us(ping.times.round_trip_ns)["p50"] == p50_us
+    assert ("contradiction" in codes(ping)) == marked

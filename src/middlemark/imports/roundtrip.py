@@ -108,8 +108,8 @@ class _Tally:
         """``wrong``: the number of lines whose minimum, median, 99 % and maximum do not ascend."""
         self.medians, self.minima, self.p99s, self.maxima = _Values(), _Values(), _Values(), _Values()
         self.writes, self.least_writes, self.reads, self.least_reads = _Values(), _Values(), _Values(), _Values()
-        self.busy_ms = _Values()
-        """Count × median of each line."""
+        self.busy_ms, self.least_busy_ms = _Values(), _Values()
+        """Count × median and count × minimum of each line."""
 
     def add(self, text: bytes) -> None:
         """Add the figures of a line. Without a maximum it has nine columns."""
@@ -121,6 +121,7 @@ class _Tally:
         self.medians.add(median)
         self.minima.add(least)
         self.busy_ms.add(count * median // 1000)
+        self.least_busy_ms.add(count * least // 1000)
         if p99 is not None and count >= _FULL:
             self.p99s.add(p99)
         else:
@@ -147,8 +148,8 @@ class _Run:
         """The number of processes that reported the end of their warm-up."""
         self.begun = False
         """True if the heading above the figures was read."""
-        self.says_whole = False
-        """True if the heading calls the times round trips."""
+        self.heading: Form | None = None
+        """The form that the heading above the columns shows; None: it is missing."""
         self.refused = False
         """True if figures were refused, as their size is unknown or a second ``# Overall`` came."""
         self.seconds = _Tally()
@@ -173,7 +174,7 @@ class _Run:
         """The form that the heading and the number of columns show."""
         if self.result.maxima.most is None:
             return NINE
-        return WHOLE if self.says_whole else HALVES
+        return self.heading or HALVES
 
 
 def _read(blocks: Iterable[bytes]) -> Log:
@@ -187,7 +188,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 runs.append(run)
             run.sizes.append(int(header[1]))
         elif kind := _KIND.fullmatch(line):
-            run.says_whole = kind[1].startswith(b"Round")
+            run.heading = WHOLE if kind[1].startswith(b"Round") else HALVES
         elif _HEADING.fullmatch(line):
             run.begun = bool(run.sizes) and run.warm <= 1
         elif line == b"# Warm up complete.":
@@ -273,8 +274,8 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
     form = run.form
     wrong = run.seconds.wrong + (run.overall.wrong if run.overall else 0)
     found = [*out_of_order(wrong, run.seconds.lines + bool(run.overall))]
-    busy_ms = run.seconds.busy_ms.median
-    if busy_ms is None or run.mixed:
+    busy_ms, least_busy_ms = run.seconds.busy_ms.median, run.seconds.least_busy_ms.median
+    if busy_ms is None or least_busy_ms is None or run.mixed:
         return form, found
     busy_s = busy_ms / 1e3
     seen = f"count × median is {busy_s:.2f} s of each second"
@@ -285,8 +286,15 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
         text = f"{text}, which fits neither whole nor half ones"
         return form, [*found, contradiction(text, "it is read as whole ones")]
     if form.halves and busy_s > _HALF_S[1]:
-        text = f"its heading is that of halves, but {seen}, as for whole round trips"
-        return WHOLE, [*found, contradiction(text, "it is read as whole ones")]
+        heading = "its heading is that of halves" if run.heading else "it has no heading"
+        text = f"{heading}, but {seen}, as for whole round trips"
+        # Each round trip takes at least the minimum, which halves could not fit into a second.
+        if run.heading is None or least_busy_ms / 1e3 > _HALF_S[1]:
+            return WHOLE, [*found, contradiction(text, "it is read as whole ones")]
+        return form, [
+            *found,
+            contradiction(text, "it is read as halves, as only halves were printed below this heading"),
+        ]
     return form, found
 
 
