@@ -121,6 +121,9 @@ def test_the_metadata_of_a_missing_bag_makes_a_suite_without_sizes(tmp_path: Pat
     _, problems = read_workload(tomllib.loads(text)["workload"], "yard", "yard.toml", text)
     assert all("size" in str(each) for each in problems)
     assert len(problems) == 2
+    out = tmp_path / "suite.toml"
+    told = CliRunner().invoke(command, [str(path), "-o", str(out)], standalone_mode=False)
+    assert f"written; fill in the sizes, then middlemark run {out}" in told.output
 
 
 @pytest.mark.parametrize("part", [0.3, 0.5, 0.8, 0.97])

@@ -121,7 +121,7 @@ def _from_bag(path: Path, out: str | None) -> int:
         alone = bag_metadata.read(metadata, suite_name(stem))
         description = f"The topics of {path.resolve().name}"
         text = toml(alone.workload, description, alone.remarks, alone.comments, unsized=alone.unsized)
-        return _write(text, out or f"{stem}.toml")
+        return _write(text, out or f"{stem}.toml", "fill in the sizes, then ")
     out = out or f"{stem}.toml"
     sequence = None if out == "-" else Path(out).with_suffix(".parquet")
     found = read(path, suite_name(stem), sequence)
@@ -165,7 +165,8 @@ def _ros2() -> "Ros2":
     return Ros2(rclpy, qos, types.get_message)
 
 
-def _write(text: str, out: str) -> int:
+def _write(text: str, out: str, first: str = "") -> int:
+    """Write the suite and the next command, after what the user must do ``first``; return the exit code."""
     if out == "-":
         click.echo(text, nl=False)
         return exits.OK
@@ -174,5 +175,5 @@ def _write(text: str, out: str) -> int:
     except OSError as error:
         raise RequestError([Problem("--out", f"{out}: {error.strerror or error}")]) from None
     shown = out if out.endswith(".toml") or "/" in out else f"./{out}"
-    click.echo(f"{out}: written; middlemark run {shown}")
+    click.echo(f"{out}: written; {first}middlemark run {shown}")
     return exits.OK
