@@ -17,6 +17,7 @@ from middlemark.model.units import format_count, format_seconds
 from middlemark.show import View, expectations
 from middlemark.show.terminal import command_lines, cut, paragraph, printed, terminal, wrapped
 from middlemark.verdicts.names import plain, warning_name
+from middlemark.verdicts.rows import Row
 
 MOST_LINES = 40
 _MOST_NOTES = 2
@@ -27,6 +28,7 @@ _FRAME = 4
 _MOST_KINDS = 3
 _MOST_EXPECTED = 9
 _MOST_STATED = 4
+_NAMED_ROWS = 4
 _HEAD = 11
 _MOST_REMEDY = 56
 _ANY = ("rate_hz", *(f"{time}_{each}" for each in ("p50", "mean") for time in TIMES), "sent_hz")
@@ -56,7 +58,7 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
                 *terminal(workloads.graph_table(each), width, max(room - len(shown) - _FRAME, _LEAST_LINES)),
             ]
     elif not tables:
-        shown = [*map(Text, ("", *_figures(document, width, room - 1)))]
+        shown = [*map(Text, ("", *_figures(document.rows, width, room - 1)))]
     return [*before, *shown, Text(), *after]
 
 
@@ -77,10 +79,10 @@ def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Itera
         yield from paragraph(f"Measured too: {'; '.join(named[:2])}{more}.", width, "dim", most=2)
 
 
-def _figures(document: Document, width: int, most: int) -> list[str]:
+def _figures(rows: Sequence[Row], width: int, most: int) -> list[str]:
     """Return the figures of rows that belong to no experiment, because they have no median or an unknown size."""
     lines = []
-    for row in document.rows:
+    for row in rows:
         measured = [(name, each) for name in _ANY if (each := FIGURES[name]).of(row.result) is not None]
         if measured:
             name, figure = measured[0]
@@ -102,6 +104,10 @@ def _answer(document: Document, found: Sequence[matrix.Matrix], width: int) -> I
     elif found or not document.workloads:
         none = "No two configurations can be compared."
         yield from paragraph(headline(found[0]) if found else none, width, "bold", most=4)
+    of_unknown_size = [each for each in document.rows if "size" in each.result.cell.unknown]
+    if found and of_unknown_size:
+        yield Text("In no table, because the size is unknown:")
+        yield from map(Text, _figures(of_unknown_size, width, _NAMED_ROWS))
     yield from paragraph(not_tried_text(document.not_tried), width, most=3)
     yield from paragraph("; ".join(map(read_as, run.file.imported)) or _measured(run), width, "dim", most=3)
     typed = [note for note in notes_of(run) if note.startswith("--")]  # the plan did not follow a typed option
