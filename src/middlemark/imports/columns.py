@@ -1,6 +1,7 @@
 """Declarations of what other tools print: one ``Form`` for each output that a tool has had, from the tool's source.
 
-Readers take the factor of a time from its column. ``scripts/factors`` writes the tables of docs/reference/imports.md from them.
+Readers take the factor of a time from its column. ``scripts/factors`` writes the tables of docs/reference/imports.md
+from them.
 """
 
 from typing import Literal
