@@ -2,15 +2,12 @@
 
 import json
 import re
-import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from imports_cases import READ, codes, fixture, one, read, results, source
 
-from middlemark.imports import FORMATS, NotRead, find, is_ours, roundtrip
+from middlemark.imports import FORMATS, NotRead, find, is_ours
 from middlemark.imports.latencytest import RAW
 from middlemark.model.times import Summary
 
@@ -487,20 +484,3 @@ def test_figures_of_a_document_become_rows_without_samples():
 def test_wrong_figures_are_refused_with_their_place(was, becomes, problem):
     with pytest.raises(NotRead, match=re.escape(problem)):
         read(FIGURES.replace(was, becomes, 1).encode())
-
-
-def test_the_memory_of_roundtripping_does_not_grow_with_its_seconds():
-    values = roundtrip._Values()
-    for value in [3, 1, 2, 2] * 1_000:
-        values.add(value)
-    assert (values.least, values.median, values.most) == (1, 2, 3)
-    assert len(values._often) == 3
-    assert roundtrip._Values().median is None
-
-
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=12))
-def test_the_median_of_roundtripping_is_that_of_the_standard_library(numbers):
-    values = roundtrip._Values()
-    for each in numbers:
-        values.add(each)
-    assert values.median == statistics.median(numbers)

@@ -117,6 +117,9 @@ def test_one_way_times_of_a_ddsperf_subscriber_are_not_doubled() -> None:
     times = us(stream.times.one_way_from_sent_ns)
     assert times.pop("mean") == pytest.approx(20.190, abs=5e-4)
     assert times == near(p50=19.190, p90=24.026, p99=31.4915, min=14.557, max=709.210)
+    of_seconds = warning(stream, "median-of-seconds")
+    assert "its rate is the median of the rates in 4" in of_seconds
+    assert "each of its quantiles is the median" in of_seconds
     assert "half-round-trip" not in codes(stream)
 
 
@@ -325,7 +328,7 @@ def test_every_row_of_irobots_results_is_a_stream() -> None:
     scan = rows["bergen scan"]
     assert us(scan.times.one_way_from_sent_ns) == near(mean=902, stdev=1_204, min=402, max=31_877)
     assert (scan.cell.size, scan.cell.rate) == (5_000, 10)
-    assert "3 messages that were too late" in warning(scan, "maximum-cut")
+    assert "too late, after more than 50 ms or than a period: 3 messages" in warning(scan, "maximum-cut")
     assert "maximum-cut" not in codes(rows["oslo wheel"])
 
 
@@ -333,7 +336,7 @@ def test_irobots_totals_are_one_row() -> None:
     total = one(log_of("irobot-latency_total.txt"))
     assert us(total.times.one_way_from_sent_ns) == near(mean=630)
     assert (counts(total).received, counts(total).late, counts(total).lost) == (24_722, 76, 4)
-    assert "4 messages that were too late" in warning(total, "maximum-cut")
+    assert "a period: 4 messages" in warning(total, "maximum-cut")
 
 
 def test_the_time_to_publish_in_irobots_results_is_no_latency() -> None:
@@ -398,6 +401,15 @@ def test_figures_that_contradict_each_other_are_marked(name: str, printed: bytes
     assert printed in data
     marked = [each for each in read(data.replace(printed, wrong)).measured if "contradiction" in codes(each)]
     assert any(text in each.text for trial in marked for each in trial.warnings if each.code == "contradiction")
+
+
+def test_a_rate_below_zero_is_left_out_and_marked() -> None:
+    data = fixture("pasted/ros2_benchmark.json")
+    damaged = data.replace(b'PLAYBACK_FRAME_RATE": 10.2', b'PLAYBACK_FRAME_RATE": -1')
+    assert damaged != data
+    [row] = [each for each in read(damaged).measured if "contradiction" in codes(each)]
+    assert row.sent_hz is None
+    assert "below zero" in warning(row, "contradiction")
 
 
 def test_more_messages_than_were_sent_are_marked() -> None:

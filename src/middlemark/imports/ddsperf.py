@@ -2,17 +2,16 @@
 
 import math
 import re
-from array import array
 from collections.abc import Iterable, Iterator
 
 import msgspec
-import numpy as np
 
 from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.ddsperf_costs import Costs, cost_warnings
 from middlemark.imports.lines import Lines, clean, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, imported_warning, no_result
 from middlemark.imports.plausible import ascending, out_of_order
+from middlemark.imports.values import Values
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -87,7 +86,7 @@ class _Pings:
 
     def __init__(self, row: str) -> None:
         self.row = row
-        self.p50, self.p90, self.p99 = array("d"), array("d"), array("d")
+        self.p50, self.p90, self.p99 = Values(), Values(), Values()
         self.min, self.max = math.inf, 0.0
         self.sum = 0.0
         self.count = self.truncated = self.out_of_order = 0
@@ -95,13 +94,13 @@ class _Pings:
 
     def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
         mean, low, p50, p90, p99, high = map(float, figures)
-        self.p50.append(p50)
+        self.p50.add(p50)
         # If fewer than ten round trips of a second are above a quantile, ddsperf often prints the maximum as this
         # quantile. Such a quantile is left out.
         if count >= 100:
-            self.p90.append(p90)
+            self.p90.add(p90)
         if count >= 1_000:
-            self.p99.append(p99)
+            self.p99.add(p99)
         self.min, self.max = min(self.min, low), max(self.max, high)
         self.sum += mean * count
         self.out_of_order += not ascending((low, p50, p90, p99, high))
@@ -116,7 +115,7 @@ class _Subscriber:
 
     def __init__(self, row: str) -> None:
         self.row = row
-        self.rates = array("d")
+        self.rates = Values()
         self.silent = 0
         self.received = self.lost = 0
         self.before: float | None = None
@@ -127,11 +126,11 @@ class _Subscriber:
         since = at - self.before if self.before is not None else 0.0
         self.before = at
         if delta == 0:
-            self.silent += bool(self.rates)
+            self.silent += self.rates.number > 0
             return
-        self.rates.extend([0.0] * min(self.silent, 1_000_000))
+        self.rates.add(0.0, self.silent)
         self.silent = 0
-        self.rates.append(delta / since if since > 0 else rate)  # the printed rate is rounded to tens of messages
+        self.rates.add(delta / since if since > 0 else rate)  # the printed rate is rounded to tens of messages
         self.received += delta
         self.lost = max(self.lost, lost)
 
@@ -226,7 +225,7 @@ def _rows(
     rows += [
         (pid, each.row, _stream(size, each))
         for (pid, size), each in subscribers.items()
-        if each.rates or each.times.count
+        if each.rates.number or each.times.count
     ]
     return rows
 
@@ -258,7 +257,7 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
     within = any(peer.rpartition(b":")[2] == b"%d" % pid for peer in of.peers)
     processes = 1 if within else None
     where = _cell(of.row, size, subscribers=len(of.peers), publishers=1, topics=1, processes=processes)
-    seconds = len(of.p50)
+    seconds = of.p50.number
     warnings = [
         imported_warning(where),
         halved(TOOL),
@@ -306,28 +305,28 @@ def _summary(of: _Pings, ns: float) -> Summary:
     return Summary(
         min=ns * of.min,
         mean=ns * of.sum / of.count,
-        p50=_median(of.p50, ns) if of.count >= 20 else None,
-        p90=_median(of.p90, ns),
-        p99=_median(of.p99, ns),
+        p50=_times(ns, of.p50.median) if of.count >= 20 else None,
+        p90=_times(ns, of.p90.median),
+        p99=_times(ns, of.p99.median),
         max=ns * of.max,
     )
 
 
 def _stream(size: int, of: _Subscriber) -> ImportedTrial:
     where = _cell(of.row, size, "stream", subscribers=1, topics=1)
-    rate = _median(of.rates, 1.0)
+    rate = of.rates.median
     warnings = [imported_warning(where)]
-    if of.rates:
-        warnings.append(_of_seconds("its rate", "the rates", len(of.rates)))
-    if len(of.times.p50) > 1:
-        warnings.append(_of_seconds("each of its quantiles", "that quantile's values", len(of.times.p50)))
-    warnings += out_of_order(of.times.out_of_order, len(of.times.p50))
+    if of.rates.number:
+        warnings.append(_of_seconds("its rate", "the rates", of.rates.number))
+    if of.times.p50.number > 1:
+        warnings.append(_of_seconds("each of its quantiles", "that quantile's values", of.times.p50.number))
+    warnings += out_of_order(of.times.out_of_order, of.times.p50.number)
     return ImportedTrial(
         cell=where,
         times=Times(one_way_from_sent_ns=_summary(of.times, SUBLAT_FORM["50%"].ns)) if of.times.count else Times(),
         samples=of.times.count,
-        counts=TrialCounts(received=of.received, lost=of.lost) if of.rates else None,
-        counted=("received", "lost") if of.rates else (),
+        counts=TrialCounts(received=of.received, lost=of.lost) if of.rates.number else None,
+        counted=("received", "lost") if of.rates.number else (),
         rate_hz=rate,
         rate_total_hz=rate,
         warnings=tuple(warnings),
@@ -343,8 +342,8 @@ def _of_seconds(figure: str, values: str, seconds: int) -> RunWarning:
     )
 
 
-def _median(values: "array[float]", scale: float) -> float | None:
-    return float(np.median(np.frombuffer(values))) * scale if values else None
+def _times(ns: float, value: float | None) -> float | None:
+    return None if value is None else ns * value
 
 
 FORMAT = LogFormat("ddsperf's lines", TOOL, _KNOWN, _read, (PING_FORM, SUBLAT_FORM, SUB_FORM))

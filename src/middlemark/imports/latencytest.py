@@ -1,18 +1,15 @@
 """Read Fast DDS's LatencyTest: its table (one row per size) and the file of ``--export_raw_data`` (one per sample)."""
 
 import re
-from array import array
 from collections.abc import Iterable
-
-import msgspec
-import numpy as np
 
 from middlemark.imports.columns import Form, Kind, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, imported_warning
+from middlemark.imports.values import Values
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import QUANTILES, Summary, Times
-from middlemark.stats.quantiles import samples_needed, summarise
+from middlemark.stats.quantiles import samples_needed
 
 TOOL = "LatencyTest"
 _ADAPTER = "fastdds (LatencyTest)"
@@ -116,18 +113,18 @@ def _row(form: Form, processes: int | None, size: int, samples: int, us: list[fl
 
 def _read_raw(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
-    by_size: dict[int, array[float]] = {}
+    by_size: dict[int, Values] = {}
     match = _RAW_ROW.fullmatch
     for index, line in lines.each():
         row = match(line)
         if row is not None:
-            by_size.setdefault(int(row[2]), array("d")).append(float(row[3].replace(b",", b".")))
+            by_size.setdefault(int(row[2]), Values()).add(float(row[3].replace(b",", b".")))
         elif _RAW_HEADER.fullmatch(line) is None:
             lines.refuse(index, line)
     measured = []
     for size, halves in sorted(by_size.items()):
-        summary = summarise(RAW_FORM["Latency [us]"].ns * np.frombuffer(halves))
-        measured.append(_measured(HALVES, None, size, len(halves), Summary(**msgspec.structs.asdict(summary))))
+        summary = halves.summary(RAW_FORM["Latency [us]"].ns)
+        measured.append(_measured(HALVES, None, size, halves.number, summary))
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 

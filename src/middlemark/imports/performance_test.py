@@ -1,6 +1,5 @@
 """Read ApexAI's performance_test: its CSV (settings, then one row per second) and its JSON."""
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,9 +15,8 @@ from middlemark.imports.performance_test_rates import (
     SINCE_2,
     UP_TO_1_1,
     CountsBack,
+    CountsTally,
     PrintedSecond,
-    counts_of,
-    rate_hz,
     size_of,
 )
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts
@@ -41,8 +39,30 @@ class _Experiment:
         self.settings: dict[str, str] = {}
         self.columns: list[str] = []
         self.json = False
-        self.seconds: list[PrintedSecond] = []
-        self.repeated = False
+        self.tally: CountsTally | None = None
+        """The sums of the rows; None: there is no row yet."""
+
+    def add(self, second: PrintedSecond) -> None:
+        """Add a row. The settings come before the rows."""
+        if self.tally is None:
+            size = size_of(self.message)
+            self.tally = CountsTally(self.form, size, self.publishers or 1, self.subscribers or 1)
+        self.tally.add(second)
+
+    @property
+    def message(self) -> str:
+        """The name of the message's type; empty: unknown."""
+        return self.settings.get("msg_name") or self.settings.get("topic_name") or ""
+
+    @property
+    def publishers(self) -> int | None:
+        """The publishers of the process; None: unknown. Without any, the process prints its own default rate."""
+        return _whole(self.settings.get("number_of_publishers"))
+
+    @property
+    def subscribers(self) -> int | None:
+        """The subscribers of the process; None: unknown, or none."""
+        return _whole(self.settings.get("number_of_subscribers")) or None
 
     @property
     def form(self) -> Form:
@@ -69,15 +89,14 @@ def _read_csv(blocks: Iterable[bytes]) -> Log:
             if second is None:
                 lines.refuse(index, line)
             else:
-                now.repeated |= bool(now.seconds) and second.at_s <= now.seconds[-1].at_s
-                now.seconds.append(second)
+                now.add(second)
         elif line == b"---EXPERIMENT-START---" or _ENDS.fullmatch(line):
             continue
         elif setting := _SETTING.fullmatch(line):
             now.settings[_NAMES.get(setting[1].decode(), setting[1].decode())] = setting[2].decode(errors="replace")
         else:
             lines.refuse(index, line)
-    measured = tuple(_measured(each) for each in experiments if each.seconds)
+    measured = tuple(_measured(each, each.tally) for each in experiments if each.tally)
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
@@ -155,8 +174,8 @@ def _read_json(blocks: Iterable[bytes]) -> Log:
         if second is None:
             objects.refuse("it has no counts")
         else:
-            experiments[-1].seconds.append(second)
-    return objects.log(_measured(each) for each in experiments if each.seconds)
+            experiments[-1].add(second)
+    return objects.log(_measured(each, each.tally) for each in experiments if each.tally)
 
 
 def _object(row: Mapping[str, Any]) -> PrintedSecond | None:
@@ -185,16 +204,13 @@ def _object(row: Mapping[str, Any]) -> PrintedSecond | None:
     )
 
 
-def _measured(of: _Experiment) -> ImportedTrial:
+def _measured(of: _Experiment, tally: CountsTally) -> ImportedTrial:
     settings = of.settings
     mode = settings.get("roundtrip_mode", "").upper()
-    subscribers = _whole(settings.get("number_of_subscribers")) or None
-    publishers = _whole(settings.get("number_of_publishers"))
-    # Without a publisher of its own, the process prints its own default rate and counts nothing as sent.
-    alone = publishers == 0
+    subscribers, publishers, message = of.subscribers, of.publishers, of.message
+    alone = publishers == 0  # then the process counts nothing as sent
     rate = None if alone else _whole(settings.get("rate"))
     quality = (settings.get("qos_reliability") or settings.get("qos", "")).upper()
-    message = settings.get("msg_name") or settings.get("topic_name") or ""
     size = size_of(message)
     pattern = "ping-pong" if mode == "MAIN" else "stream"
     where = cell(
@@ -212,9 +228,9 @@ def _measured(of: _Experiment) -> ImportedTrial:
         text = "its log is from the side that relays round trips and measures nothing"
         failure = Failure("relay", text, "import the log of the side with --roundtrip-mode Main")
         return ImportedTrial(cell=where, failed=failure, warnings=(imported_warning(where),))
-    counts = counts_of(of.seconds, of.form, size, publishers or 1, subscribers or 1)
-    figures = _figures(of, counts)
-    hz = None if pattern == "ping-pong" else rate_hz(of.seconds, counts.rows, lambda each: each.low)
+    counts = tally.counts()
+    figures = counts.latency
+    hz = None if pattern == "ping-pong" else counts.hz
     counted = {
         "sent": counts.sent.narrow and not alone,
         "received": counts.received.narrow,
@@ -228,7 +244,7 @@ def _measured(of: _Experiment) -> ImportedTrial:
         counted=tuple(name for name, known in counted.items() if known),
         rate_hz=None if hz is None else hz / (subscribers or 1),
         rate_total_hz=hz,
-        warnings=(imported_warning(where), _counted_back(counts, alone), *_warnings(of, figures, pattern)),
+        warnings=(imported_warning(where), _counted_back(counts, alone), *_warnings(tally, figures, pattern)),
     )
 
 
@@ -260,36 +276,7 @@ def _whole(text: str | None) -> int | None:
     return int(value) if value is not None and 0 <= value < 1e12 else None
 
 
-def _figures(of: _Experiment, counts: CountsBack) -> Summary | None:
-    """Combine the rows. The minimum, maximum, mean and variance of the whole follow from those of the rows."""
-    busy = [
-        (each, (received.low + received.high) / 2)
-        for each, received in zip(of.seconds, counts.rows, strict=True)
-        if each.mean is not None and received.high
-    ]
-    if of.form["latency_mean" if of.json else "latency_mean (ms)"].over == "so far":
-        busy = busy[-1:]
-    total = sum(weight for _, weight in busy)
-    if not total:
-        return None
-    mean = sum((each.mean or 0.0) * weight for each, weight in busy) / total
-    squares = [
-        ((each.variance or 0.0) + (each.mean or 0.0) ** 2) * weight
-        for each, weight in busy
-        if each.variance is not None
-    ]
-    variance = sum(squares) / total - mean**2 if len(squares) == len(busy) else None
-    low = [each.low for each, _ in busy if each.low is not None]
-    high = [each.high for each, _ in busy if each.high is not None]
-    return Summary(
-        min=min(low, default=None),
-        max=max(high, default=None),
-        mean=mean,
-        stdev=math.sqrt(variance) if variance is not None and variance >= 0 else None,
-    )
-
-
-def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[RunWarning]:
+def _warnings(of: CountsTally, figures: Summary | None, pattern: str) -> list[RunWarning]:
     way = "of whole round trips" if pattern == "ping-pong" else "one way, from one process's clock to another's"
     found = [
         RunWarning(

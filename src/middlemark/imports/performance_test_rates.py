@@ -6,11 +6,11 @@ is a range of counts. ``data_received`` is a rate too, but in bytes, so it gives
 
 import math
 import re
-from collections.abc import Callable, Sequence
 
 import msgspec
 
 from middlemark.imports.columns import Form, Over, PrintedColumn, summary_columns
+from middlemark.model.times import Summary
 
 _SOURCE = "analysis_result.cpp (columns), data_runner.hpp (division)"
 _TIMES = {
@@ -130,9 +130,8 @@ ZERO = Range(0, 0)
 
 
 class CountsBack(msgspec.Struct, frozen=True):
-    """The counts of a log. ``rows``: the range of received messages of each row."""
+    """The counts, the rate and the latencies of a log."""
 
-    rows: tuple[Range, ...]
     received: Range
     sent: Range
     sent_nearest: int
@@ -140,6 +139,9 @@ class CountsBack(msgspec.Struct, frozen=True):
     lost: Range
     since_boot: bool
     """The divisor of the first row is the time since the machine's start."""
+    hz: float | None
+    """Messages per second of all subscribers; None: none arrived."""
+    latency: Summary | None
 
 
 def size_of(message: str) -> int:
@@ -148,37 +150,177 @@ def size_of(message: str) -> int:
     return int(named[1]) * _UNITS[named[2].lower()] if named and len(named[1]) < 10 else 0
 
 
-def counts_of(rows: Sequence[PrintedSecond], form: Form, size: int, publishers: int, subscribers: int) -> CountsBack:
-    """Return the counts. ``size``: bytes by the name of the type, 0 if unknown."""
-    divisors = _divisors(rows, form)
-    since_boot = form in (OF_1_3, SINCE_2) and bool(rows) and rows[0].seconds > rows[0].at_s + 2
-    sizeof = size + _HEADER_BYTES if size else 0
-    # In version 1.3 the bytes of a row without messages are those of the row before.
-    full = [row for row in rows if row.received or form is not OF_1_3]
-    if any(not _fits(row, sizeof, subscribers) for row in full):
-        sizeof = 0
-    received: list[Range] = []
-    sent, lost, nearest, before = ZERO, ZERO, 0, -1
-    for at, (row, (low, high)) in enumerate(zip(rows, divisors, strict=True)):
-        arrived = _received(row, low, high, sizeof, subscribers, repeats=form is OF_1_3 and row.bytes == before)
-        before = row.bytes
-        received.append(arrived)
-        missing = _range(row.lost, low, high, subscribers)
-        if not (at == 0 and since_boot):  # divided by hours, any loss is cut to zero
-            lost += missing
-        of_row = _range(row.sent, low, high, publishers)
-        sent += of_row
-        expected = round((arrived.high + missing.low) / subscribers)
-        nearest += min(max(expected, of_row.low), of_row.high)
-    return CountsBack(tuple(received), sum(received, ZERO), sent, nearest, lost, since_boot)
+class _Span:
+    """The messages and the time of the rows after the first and up to the last row with messages.
+
+    The first of them is left out because the messages began within it, or because its length is unknown.
+    """
+
+    def __init__(self, *, begun: bool) -> None:
+        """``begun``: a row with messages came before."""
+        self.begun = begun
+        self._first = self._whole = self._open = _NOTHING
+        self._unknown = False
+        """A row has no length, so the rows last since the row before."""
+
+    def add(self, messages: int, seconds: float, since_s: float, *, busy: bool) -> None:
+        """Add a row. ``since_s``: the time since the row before."""
+        row = (messages, seconds, since_s)
+        if not self.begun:
+            self.begun = busy
+            self._first = row
+            return
+        self._open = _sum(self._open, row)
+        self._unknown |= seconds <= 0
+        if busy:
+            self._whole, self._open = _sum(self._whole, self._open), _NOTHING
+
+    @property
+    def hz(self) -> float | None:
+        """The messages per second; None: there are none."""
+        messages, seconds, since_s = self._whole if self._whole[0] else self._first
+        span = since_s if self._unknown or seconds <= 0 else seconds
+        return messages / span if messages and span > 0 else None
 
 
-def _divisors(rows: Sequence[PrintedSecond], form: Form) -> list[tuple[float, float]]:
-    """Return the least and the greatest divisor of each row. Up to 1.1 that of the first row is not in the log."""
-    lengths = [row.seconds or 1.0 for row in rows]
-    if form in (OF_1_3, SINCE_2):
-        return [(each, each) for each in lengths]
-    return [(min(lengths), max(lengths)) if at == 0 else (lengths[at - 1],) * 2 for at in range(len(rows))]
+_Rows = tuple[int, float, float]
+"""The messages of some rows, the lengths of the rows, and the time from the row before the first to the last."""
+_NOTHING: _Rows = (0, 0.0, 0.0)
+
+
+def _sum(some: _Rows, others: _Rows) -> _Rows:
+    return some[0] + others[0], some[1] + others[1], some[2] + others[2]
+
+
+class _Reading:
+    """The sums over the rows, if a message has ``sizeof`` bytes. 0: it is unknown, and the rates are used."""
+
+    def __init__(self, sizeof: int, *, so_far: bool) -> None:
+        """``so_far``: the latencies of a row are those of all rows up to it."""
+        self.sizeof = sizeof
+        self.received = ZERO
+        self.sent_nearest = 0
+        self._so_far = so_far
+        self._weight = self._mean = self._squares = 0.0
+        self._variances = True
+        self._low: float | None = None
+        self._high: float | None = None
+
+    def add(self, row: PrintedSecond, arrived: Range, sent: Range, expected: int) -> None:
+        """Add a row. ``expected``: the messages that must have been sent."""
+        self.received += arrived
+        self.sent_nearest += min(max(expected, sent.low), sent.high)
+        if row.mean is None or not arrived.high:
+            return
+        if self._so_far:
+            self._weight = self._mean = self._squares = 0.0
+            self._low = self._high = None
+        weight = (arrived.low + arrived.high) / 2
+        self._weight += weight
+        self._mean += row.mean * weight
+        self._squares += ((row.variance or 0.0) + row.mean**2) * weight
+        self._variances &= row.variance is not None
+        self._low = min((each for each in (self._low, row.low) if each is not None), default=None)
+        self._high = max((each for each in (self._high, row.high) if each is not None), default=None)
+
+    @property
+    def latency(self) -> Summary | None:
+        """The latency of all messages: its minimum, maximum, mean and variance follow from those of the rows."""
+        if not self._weight:
+            return None
+        mean = self._mean / self._weight
+        variance = self._squares / self._weight - mean**2 if self._variances else -1.0
+        return Summary(min=self._low, max=self._high, mean=mean, stdev=math.sqrt(variance) if variance >= 0 else None)
+
+
+class CountsTally:
+    """Adds up the rows of a log one by one. ``size``: bytes by the name of the type, 0 if unknown."""
+
+    def __init__(self, form: Form, size: int, publishers: int, subscribers: int) -> None:
+        """``form``: decides which duration a row was divided by."""
+        self._form = form
+        self._publishers, self._subscribers = publishers, subscribers
+        so_far = any(each.over == "so far" for each in form.columns if each.becomes.startswith("one_way"))
+        self._readings = [_Reading(size + _HEADER_BYTES if size else 0, so_far=so_far), _Reading(0, so_far=so_far)]
+        self._spans = [(_Span(begun=True), _Span(begun=False)) for _ in self._readings]
+        """For each reading the rows after the first, if messages arrived within the first row, and if not."""
+        self._fits = size > 0
+        self._sent = self._lost = ZERO
+        self._first: PrintedSecond | None = None
+        self._first_arrived: list[Range] = []
+        self._before: PrintedSecond | None = None
+        self._shortest, self._longest = math.inf, 0.0
+        self._own_divisor = form in (OF_1_3, SINCE_2)
+        self.repeated = False
+        """The time in the rows goes backwards."""
+
+    @property
+    def since_boot(self) -> bool:
+        """Say whether the divisor of the first row is the time since the machine's start."""
+        first = self._first
+        return self._own_divisor and first is not None and first.seconds > first.at_s + 2
+
+    def add(self, row: PrintedSecond) -> None:
+        """Add a row."""
+        length = row.seconds or 1.0
+        self._shortest, self._longest = min(self._shortest, length), max(self._longest, length)
+        if row.received or self._form is not OF_1_3:  # in 1.3 the bytes of a row without messages are of the row before
+            self._fits = self._fits and _fits(row, self._readings[0].sizeof, self._subscribers)
+        before, self._before = self._before, row
+        if before is None:
+            self._first = row
+            if self._own_divisor:
+                self._add_first(row, length, length)
+            return
+        self.repeated |= row.at_s <= before.at_s
+        divisor = length if self._own_divisor else before.seconds or 1.0
+        repeats = self._form is OF_1_3 and row.bytes == before.bytes
+        for arrived, spans in zip(self._add(row, divisor, divisor, repeats=repeats), self._spans, strict=True):
+            for span in spans:
+                span.add(arrived.low, row.seconds, row.at_s - before.at_s, busy=arrived.high > 0)
+        self._lost += _range(row.lost, divisor, divisor, self._subscribers)
+
+    def _add(self, row: PrintedSecond, low_s: float, high_s: float, *, repeats: bool = False) -> list[Range]:
+        """Add a row that was divided by between ``low_s`` and ``high_s``; return its messages for each reading."""
+        missing = _range(row.lost, low_s, high_s, self._subscribers)
+        sent = _range(row.sent, low_s, high_s, self._publishers)
+        self._sent += sent
+        found = []
+        for reading in self._readings:
+            arrived = _received(row, low_s, high_s, reading.sizeof, self._subscribers, repeats=repeats)
+            reading.add(row, arrived, sent, round((arrived.high + missing.low) / self._subscribers))
+            found.append(arrived)
+        return found
+
+    def _add_first(self, row: PrintedSecond, low_s: float, high_s: float) -> None:
+        self._first_arrived = self._add(row, low_s, high_s)
+        if not self.since_boot:  # divided by hours, any loss is cut to zero
+            self._lost += _range(row.lost, low_s, high_s, self._subscribers)
+
+    def counts(self) -> CountsBack:
+        """Return the counts of all rows, of which there is at least one. Call it once."""
+        first = self._first
+        assert first is not None
+        chosen = 0 if self._fits else 1
+        reading, (after_first, later) = self._readings[chosen], self._spans[chosen]
+        if (
+            not self._own_divisor
+        ):  # the divisor of the first row is not in the log, but it is about as long as the others
+            self._add_first(first, self._shortest, self._longest)
+        arrived = self._first_arrived[chosen]
+        hz = later.hz
+        if arrived.high:
+            alone = arrived.low / first.seconds if first.seconds > 0 else None
+            hz = alone if after_first.hz is None else after_first.hz
+        return CountsBack(
+            received=reading.received,
+            sent=self._sent,
+            sent_nearest=reading.sent_nearest,
+            lost=self._lost,
+            since_boot=self.since_boot,
+            hz=hz,
+            latency=reading.latency,
+        )
 
 
 def _range(rate: int, low_s: float, high_s: float, parts: int) -> Range:
@@ -207,20 +349,3 @@ def _received(
     high = math.floor((row.bytes + subscribers) * high_s / sizeof + 1e-3)
     nearest = round(row.bytes * (low_s + high_s) / 2 / sizeof)
     return Range(low, high) if low <= high else Range(nearest, nearest)
-
-
-def rate_hz(rows: Sequence[PrintedSecond], received: Sequence[Range], count: Callable[[Range], float]) -> float | None:
-    """Return the messages per second of all subscribers, over the rows with messages except the first of these.
-
-    The first is left out because the messages began within it, or because its length is unknown.
-    """
-    busy = [index for index, each in enumerate(received) if each.high]
-    if not busy:
-        return None
-    begin = busy[0] + 1 if len(busy) > 1 else busy[0]
-    part = range(begin, busy[-1] + 1)
-    lengths = [rows[at].seconds for at in part]
-    if min(lengths) <= 0:  # a row without a length lasts since the row before
-        lengths = [rows[at].at_s - rows[at - 1].at_s for at in part if at]
-    span = sum(lengths)
-    return sum(count(received[at]) for at in part) / span if span > 0 else None

@@ -13,7 +13,7 @@ _ROUNDING = 1e-6
 
 
 def checked(log: Log) -> Log:
-    """Return the log with a warning for each contradiction. Quantiles that contradict others are left out."""
+    """Return the log with a warning about its contradictions. Quantiles that contradict others are left out."""
     return msgspec.structs.replace(log, measured=tuple(map(_checked, log.measured)))
 
 
@@ -58,12 +58,29 @@ def _checked(trial: ImportedTrial) -> ImportedTrial:
         if summary is not None:
             kind = field.removesuffix("_ns").replace("_", " ")
             times[field] = _in_order(_without_maxima(summary, trial, kind, found), kind, found)
+    negative = {name: None for name in _RATES if (getattr(trial, name) or 0.0) < 0}
+    if negative:
+        found.append(contradiction("a rate is below zero", "it is left out"))
+        trial = msgspec.structs.replace(trial, **negative)
     found += _counts(trial)
-    if not found:
-        return trial
     return msgspec.structs.replace(
-        trial, times=msgspec.structs.replace(trial.times, **times), warnings=(*trial.warnings, *found)
+        trial,
+        times=msgspec.structs.replace(trial.times, **times),
+        warnings=_one_for_each_code((*trial.warnings, *found)),
     )
+
+
+_RATES = ("rate_hz", "rate_total_hz", "sent_hz")
+
+
+def _one_for_each_code(warnings: Iterable[RunWarning]) -> tuple[RunWarning, ...]:
+    """Return one warning for each code, with the texts of all: a row shows only one warning for each code."""
+    merged: dict[str, RunWarning] = {}
+    for each in warnings:
+        first = merged.get(each.code)
+        text = each.text if first is None else f"{first.text}; {each.text}"
+        merged[each.code] = msgspec.structs.replace(first or each, text=text)
+    return tuple(merged.values())
 
 
 def _us(ns: float) -> str:

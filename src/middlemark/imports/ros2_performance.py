@@ -111,8 +111,8 @@ def _cut(too_late: int) -> list[RunWarning]:
     return [
         RunWarning(
             "maximum-cut",
-            f"its mean, standard deviation, minimum and maximum leave out {format_count(too_late, 'message')} "
-            "that were too late: longer than 50 ms or than a period",
+            "its mean, standard deviation, minimum and maximum leave out each message that was too late, after more "
+            f"than 50 ms or than a period: {format_count(too_late, 'message')}",
             "the true maximum is higher than the one shown",
         )
     ]

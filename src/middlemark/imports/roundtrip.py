@@ -5,13 +5,13 @@ The log contains the payload's size, but does not say which process printed a li
 
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from middlemark.imports.columns import Form, Kind, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning, no_result
 from middlemark.imports.plausible import ascending, contradiction, out_of_order
+from middlemark.imports.values import Values
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -66,49 +66,15 @@ _KNOWN = re.compile(
 )
 
 
-class _Values:
-    """Whole µs and how often each occurs. The memory grows with the different values, not with the lines."""
-
-    def __init__(self) -> None:
-        self._often: Counter[int] = Counter()
-
-    def add(self, value: int) -> None:
-        self._often[value] += 1
-
-    @property
-    def median(self) -> float | None:
-        """The median; the mean of the middle two for an even number; None: there are no values."""
-        number = self._often.total()
-        found: list[int] = []
-        before = 0
-        for value in sorted(self._often):
-            before += self._often[value]
-            while len(found) < 2 and before > (number - 1 + len(found)) // 2:
-                found.append(value)
-            if len(found) == 2:
-                return sum(found) / 2
-        return None
-
-    @property
-    def least(self) -> int | None:
-        """The smallest value; None: there are no values."""
-        return min(self._often, default=None)
-
-    @property
-    def most(self) -> int | None:
-        """The largest value; None: there are no values."""
-        return max(self._often, default=None)
-
-
 class _Tally:
     """The figures of several lines, in whole µs, by their kind."""
 
     def __init__(self) -> None:
         self.lines = self.count = self.wrong = 0
         """``wrong``: the number of lines whose minimum, median, 99 % and maximum do not ascend."""
-        self.medians, self.minima, self.p99s, self.maxima = _Values(), _Values(), _Values(), _Values()
-        self.writes, self.least_writes, self.reads, self.least_reads = _Values(), _Values(), _Values(), _Values()
-        self.busy_ms, self.least_busy_ms = _Values(), _Values()
+        self.medians, self.minima, self.p99s, self.maxima = Values(), Values(), Values(), Values()
+        self.writes, self.least_writes, self.reads, self.least_reads = Values(), Values(), Values(), Values()
+        self.busy_ms, self.least_busy_ms = Values(), Values()
         """Count × median and count × minimum of each line."""
 
     def add(self, text: bytes) -> None:

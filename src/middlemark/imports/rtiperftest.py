@@ -1,14 +1,14 @@
 """Read RTI's perftest with ``-outputFormat json``: one object per data length. Only a publisher's log has latencies."""
 
 import re
-import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
 from middlemark.imports.plausible import differ
+from middlemark.imports.values import Values
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import QUANTILES, Summary, Times
 from middlemark.stats.quantiles import samples_needed
@@ -71,30 +71,48 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return objects.log(measured)
 
 
+class PrintedIntervals:
+    """The intervals of one data length: only the last is kept, and the rates of all."""
+
+    def __init__(self, listed: object = None) -> None:
+        """``listed``: the intervals in the JSON, each a mapping."""
+        self.number = 0
+        self.last: Mapping[str, Any] = {}
+        self.rates = Values()
+        for each in listed if isinstance(listed, list) else ():
+            if isinstance(each, dict):
+                self.add(each)
+
+    def add(self, figures: Mapping[str, Any]) -> None:
+        """Add an interval."""
+        self.number += 1
+        self.last = figures
+        if (hz := figure(figures.get("packets/s"))) is not None:
+            self.rates.add(hz)
+
+
 def measured_of(value: Mapping[str, Any]) -> ImportedTrial | None:
     """Return the trial of one data length; None: it has no figures. Times are in µs."""
     length = count(value.get("length"))
     listed = value.get("intervals")
-    intervals = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    intervals = listed if isinstance(listed, PrintedIntervals) else PrintedIntervals(listed)
     summary = value.get("summary")
     summary = summary if isinstance(summary, dict) else None
     if length is None:
         return None
-    figures = summary or (intervals[-1] if intervals else {})
+    figures = summary or intervals.last
     if not figures:
         return None
     latency = any(key.startswith("latency") for key in figures)
     return _latency(length, summary, intervals) if latency else _throughput(length, summary, intervals)
 
 
-def _latency(
-    length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]
-) -> ImportedTrial | None:
+def _latency(length: int, summary: Mapping[str, Any] | None, intervals: PrintedIntervals) -> ImportedTrial | None:
     where = cell(_ADAPTER, length, publishers=1, topics=1)
     # Without a summary, use the last interval: its mean, minimum and maximum include all earlier intervals.
-    figures = summary or intervals[-1]
+    figures = summary or intervals.last
     # The tool prints a line for each round trip except the first, unless -noPrintIntervals is set.
-    samples = len(intervals) + 1 if intervals else 0
+    samples = intervals.number + 1 if intervals.number else 0
     times = {
         field: us * FORMS[0][name].ns
         for name, field in _LATENCIES.items()
@@ -158,16 +176,13 @@ def _costs(figures: Mapping[str, Any]) -> list[RunWarning]:
     return found
 
 
-def _throughput(
-    length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]
-) -> ImportedTrial | None:
+def _throughput(length: int, summary: Mapping[str, Any] | None, intervals: PrintedIntervals) -> ImportedTrial | None:
     where = cell(_ADAPTER, length, "stream", subscribers=1, topics=1)
-    figures = summary or intervals[-1]
+    figures = summary or intervals.last
     received, lost = count(figures.get("packets")), count(figures.get("lost"))
     rate = figure(figures.get("packets/sAve", figures.get("packets/s_ave")))
     if summary is None:
-        of_each = [hz for each in intervals if (hz := figure(each.get("packets/s"))) is not None]
-        rate = statistics.median(of_each) if of_each else None
+        rate = intervals.rates.median
     if rate is None or received is None:
         return None
     mbps = figure(next((figures[key] for key in ("mbpsAve", "mbps_ave") if key in figures), None))

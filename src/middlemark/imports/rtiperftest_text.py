@@ -9,7 +9,7 @@ from typing import Any
 
 from middlemark.imports.lines import Lines, number, whole
 from middlemark.imports.log import Log, LogFormat
-from middlemark.imports.rtiperftest import FORMS, TOOL, measured_of
+from middlemark.imports.rtiperftest import FORMS, TOOL, PrintedIntervals, measured_of
 
 _US = {"ns": 1e-3, "us": 1.0, "μs": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
 _CSV_HEADING = re.compile(rb"(?:Length|Sample Size) \(Bytes\), *[A-Z].*")
@@ -67,7 +67,7 @@ class _Documents:
     def _of(self, length: int, *, begins: bool) -> dict[str, Any]:
         last = self.found[-1] if self.found else None
         if last is None or begins or last["length"] != length:
-            last = {"length": length, "intervals": [], "summary": None}
+            last = {"length": length, "intervals": PrintedIntervals(), "summary": None}
             self.found.append(last)
         return last
 
@@ -76,7 +76,7 @@ class _Documents:
 
     def interval(self, length: int, figures: Mapping[str, float]) -> None:
         last = self.found[-1] if self.found else None
-        self._of(length, begins=last is not None and last["summary"] is not None)["intervals"].append(figures)
+        self._of(length, begins=last is not None and last["summary"] is not None)["intervals"].add(figures)
 
     def summary(self, length: int, figures: Mapping[str, float]) -> None:
         last = self.found[-1] if self.found else None

@@ -1,12 +1,12 @@
 """Read the output of Cyclone DDS's ThroughputSubscriber: a line for about each second, and totals at the end."""
 
 import re
-import statistics
 from collections.abc import Iterable
 
 from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import Lines, number, whole
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.imports.values import Values
 from middlemark.model.outcome import RunWarning, TrialCounts
 
 TOOL = "ThroughputSubscriber"
@@ -43,7 +43,7 @@ class _Intervals:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.rates: list[float] = []
+        self.rates = Values()
         self.first = self.last = self.jumps = 0
         self.total: int | None = None
         """The number of samples in the last lines of the output, which count from the start."""
@@ -61,7 +61,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 run.first = total
                 runs.append(run)
             run.last, run.jumps = total, whole(found[3])
-            run.rates.append(number(found[4]))
+            run.rates.add(number(found[4]))
         elif (found := _TOTAL.fullmatch(line)) and runs:
             runs[-1].total = whole(found[1])
         elif _OTHER.fullmatch(line) is None:
@@ -72,15 +72,15 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 def _measured(run: _Intervals) -> ImportedTrial:
     where = cell(f"cyclonedds ({TOOL})", run.size, "stream", subscribers=1, topics=1, reliability="reliable")
-    rate = statistics.median(run.rates)
+    rate = run.rates.median
     received = run.total
     if received is None:  # the samples before the first line may belong to another payload
-        received = run.last - run.first if len(run.rates) > 1 else run.last
+        received = run.last - run.first if run.rates.number > 1 else run.last
     warnings = [
         imported_warning(where),
         RunWarning(
             "median-of-seconds",
-            f"its rate is the median of the rates of {len(run.rates):,} intervals; its received messages are those "
+            f"its rate is the median of the rates of {run.rates.number:,} intervals; its received messages are those "
             f"{'of the whole run' if run.total is not None else 'after the first line'}",
             "a stall of one second does not show",
         ),

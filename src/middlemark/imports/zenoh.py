@@ -1,19 +1,14 @@
 """Read zenoh's examples ``z_ping`` (one line per round trip) and ``z_sub_thr`` (one line per round of messages)."""
 
 import re
-import statistics
-from array import array
 from collections.abc import Iterable
-
-import msgspec
-import numpy as np
 
 from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.imports.values import Values
 from middlemark.model.outcome import RunWarning, TrialCounts
-from middlemark.model.times import Summary, Times
-from middlemark.stats.quantiles import summarise
+from middlemark.model.times import Times
 
 PING_FORM = Form(
     tool="z_ping",
@@ -46,15 +41,15 @@ _OTHER = re.compile(rb"Warming up for .*|Opening session\.*|Press CTRL-C.*|Decla
 
 def _read_ping(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
-    runs: list[tuple[int, array[float]]] = []
+    runs: list[tuple[int, Values]] = []
     last = -1
     for index, line in lines.each():
         found = _PING.fullmatch(line.decode(errors="replace"))
         if found is not None:
             size, seq = int(found[1]), int(found[2])
             if not runs or seq <= last or size != runs[-1][0]:
-                runs.append((size, array("d")))
-            runs[-1][1].append(float(found[3]))
+                runs.append((size, Values()))
+            runs[-1][1].add(float(found[3]))
             last = seq
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
@@ -62,14 +57,13 @@ def _read_ping(blocks: Iterable[bytes]) -> Log:
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _round_trips(size: int, us: "array[float]") -> ImportedTrial:
+def _round_trips(size: int, us: Values) -> ImportedTrial:
     where = cell("zenoh (z_ping)", size, publishers=1, topics=1, rate="max")
-    summary = summarise(PING_FORM["rtt"].ns * np.frombuffer(us))
     return ImportedTrial(
         cell=where,
-        times=Times(round_trip_ns=Summary(**msgspec.structs.asdict(summary))),
-        samples=len(us),
-        counts=TrialCounts(received=len(us)),
+        times=Times(round_trip_ns=us.summary(PING_FORM["rtt"].ns)),
+        samples=us.number,
+        counts=TrialCounts(received=us.number),
         counted=("received",),
         warnings=(imported_warning(where),),
     )
@@ -77,28 +71,28 @@ def _round_trips(size: int, us: "array[float]") -> ImportedTrial:
 
 def _read_rates(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
-    rates: list[float] = []
+    rates = Values()
     measured: list[ImportedTrial] = []
     for index, line in lines.each():
         if found := _RATE.fullmatch(line):
-            rates.append(number(found[1]))
+            rates.add(number(found[1]))
         elif found := _TOTAL.fullmatch(line):
             measured.append(_stream(rates, int(found[1]), number(found[2])))
-            rates = []
+            rates = Values()
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
-    if rates:
+    if rates.number:
         measured.append(_stream(rates, None, 0.0))
     return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _stream(rates: list[float], received: int | None, seconds: float) -> ImportedTrial:
+def _stream(rates: Values, received: int | None, seconds: float) -> ImportedTrial:
     where = cell("zenoh (z_sub_thr)", 0, "stream", subscribers=1, topics=1, rate="max")
     mean = received / seconds if received is not None and seconds else None
-    hz = statistics.median(rates) if rates else mean
+    hz = rates.median if rates.number else mean
     rounds = RunWarning(
         "median-of-rounds",
-        f"its rate is the median of {len(rates)} rounds of messages, and the log contains no size",
+        f"its rate is the median of {rates.number} rounds of messages, and the log contains no size",
         "the size is the argument of z_pub_thr",
     )
     return ImportedTrial(
@@ -107,7 +101,7 @@ def _stream(rates: list[float], received: int | None, seconds: float) -> Importe
         counted=() if received is None else ("received",),
         rate_hz=hz,
         rate_total_hz=hz,
-        warnings=(imported_warning(where), *((rounds,) if rates else ())),
+        warnings=(imported_warning(where), *((rounds,) if rates.number else ())),
     )
 
 
