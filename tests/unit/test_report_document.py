@@ -235,14 +235,14 @@ def with_result(run: MeasuredRun, **given: Any) -> MeasuredRun:
     return msgspec.structs.replace(run, results=[msgspec.structs.replace(each, **given) for each in run.results])
 
 
-@pytest.mark.parametrize(("trial", "marks"), [(2, [[0.001, 0.002], [0.01, 0.01456]]), (1, []), (None, [])])
+@pytest.mark.parametrize(("trial", "marks"), [(2, [[0.001, 0.002], [0.01, 0.01457]]), (1, []), (None, [])])
 def test_a_disturbance_is_marked_in_its_trial(trial: int | None, marks: list[list[float]]) -> None:
     run = with_samples(run_of({LYRA: spread(2e4, 3)}), trips(1000))
     noise = msgspec.structs.replace(NOISE, disturbed_trial=trial)
     (row,) = data_of(with_result(run, noise=noise)).cells
     assert row.heat is not None
     assert row.heat.disturbed == marks
-    assert row.noise["steal_share"] == 0.1234
+    assert row.noise["steal_share"] == 0.1235
     assert row.noise["above_p99_9"] == {"samples": 9, "machine": 4, "middleware": 0, "unknown": 5}
     assert not {"trials", "disturbed", "absent", "others_share"} & row.noise.keys()
 
@@ -308,6 +308,14 @@ def test_without_a_series_the_median_trial_represents_the_cell() -> None:
 def test_rounding_to_four_digits_changes_less_than_a_thousandth(figure: float) -> None:
     assert four_digits(figure) == pytest.approx(figure, rel=1.0001e-3)
     assert f"{four_digits(figure):.3g}" == f"{figure:.3g}"
+
+
+@pytest.mark.parametrize(
+    ("figure", "short"),
+    [(23_998, 24_000), (23_994, 23_990), (0.123_46, 0.1235), (-1.9996, -2), (62.948, 62.94), (62.952, 62.95)],
+)
+def test_a_fifth_digit_rounds_the_fourth_unless_rounding_again_would_differ(figure: float, short: float) -> None:
+    assert four_digits(figure) == short
 
 
 def test_numbers_of_up_to_four_digits_are_not_rounded() -> None:

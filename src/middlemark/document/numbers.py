@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 
 from middlemark.model.units import format_us
 
-_FOUR = decimal.Context(prec=4, rounding=decimal.ROUND_05UP)
+_FOUR = decimal.Context(prec=4, rounding=decimal.ROUND_HALF_EVEN)
+_FOUR_TO_ROUND_AGAIN = decimal.Context(prec=4, rounding=decimal.ROUND_05UP)
 
 ABSENT = "–"
 """The text for a figure that was not measured, which is never zero or blank."""
@@ -125,10 +126,13 @@ def part(figure: float | None) -> str:
 def four_digits(figure: float) -> int | float:
     """Return the figure to four significant digits, an integer if it is whole, as in the data of a report.
 
-    The rounding is such that a second rounding to three digits gives the same as rounding the figure itself: 62.948
-    becomes 62.94, because 62.95 would become 63.0.
+    A second rounding to three digits gives the same as rounding the figure itself. So 62.948 becomes 62.94 and not
+    62.95, which would become 63.0.
     """
-    short = float(_FOUR.create_decimal(repr(float(figure))))
+    exact = repr(float(figure))
+    short = float(_FOUR.create_decimal(exact))
+    if f"{short:.3g}" != f"{figure:.3g}":
+        short = float(_FOUR_TO_ROUND_AGAIN.create_decimal(exact))
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
