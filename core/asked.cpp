@@ -1,8 +1,12 @@
 #include <middlemark/asked.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <iostream>
 #include <system_error>
 
@@ -25,7 +29,9 @@ bool concerns_the_disk(const std::error_code& code) {
   return code.category() == std::generic_category() && std::ranges::find(errors, code.value()) != errors.end();
 }
 
-void print(const Json& answer) { std::cout << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n'; }
+std::string text_of(const Json& answer) { return answer.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+void print(const Json& answer) { std::cout << text_of(answer) << '\n'; }
 
 }  // namespace
 
@@ -117,6 +123,10 @@ int print_companions(const WorkerParts& parts) {
 }
 
 int print_refusals(const WorkerParts& parts) {
+  // A middleware may print to stdout, for example why it rejects a file. Only answers may be there.
+  const int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  std::FILE* const answers = own < 0 ? nullptr : fdopen(own, "w");
+  if (answers == nullptr || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return exit_failed;
   const Description about = parts.describe();
   std::string line;
   while (std::getline(std::cin, line)) {
@@ -126,9 +136,9 @@ int print_refusals(const WorkerParts& parts) {
     } catch (const std::exception& /*error*/) {
       refusal = json_of(error_event(std::current_exception()));
     }
-    print(refusal);
+    std::fputs((text_of(refusal) + "\n").c_str(), answers);
   }
-  return 0;
+  return std::fclose(answers) == 0 ? 0 : exit_failed;
 }
 
 }  // namespace middlemark

@@ -76,7 +76,7 @@ class CycloneDds {
   }
 
   static void check(const Settings& settings) {
-    cyclonedds::UserFile{cyclonedds::Native{settings}.config};
+    cyclonedds::check_domain(settings);
     for (const Topic& topic : settings.endpoints) {
       if (settings.transport != "shm" || topic.capacity().value_or(0) <= cyclonedds::iceoryx_most_depth) continue;
       throw AdapterError("cyclonedds: shm: " + topic.name + ": a depth of " + std::to_string(*topic.depth) +

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <memory>
@@ -73,7 +74,8 @@ class FastDds {
   }
 
   static void check(const Settings& settings) {
-    Options{settings};
+    const Options options{settings};
+    if (!options.config.empty()) load_profiles_once(options);
     const bool typed =
         settings.type != MessageType::octets || std::ranges::any_of(settings.topics, [](const TopicRequest& topic) {
           return topic.type != MessageType::octets || !topic.sizes_path.empty();
@@ -85,8 +87,7 @@ class FastDds {
   }
 
   explicit FastDds(const Settings& settings) : options_(settings) {
-    isolate();
-    load_profiles();
+    options_.config.empty() ? isolate(options_) : load_profiles_once(options_);
     std::optional<TcpPlace> place;
     if (settings.transport == "tcp") place.emplace(settings);
     participant_.reset(
@@ -124,9 +125,17 @@ class FastDds {
       add(writers, writer_qos(publisher_->get_default_datawriter_qos(), options_, topic));
       add(readers, reader_qos(subscriber_->get_default_datareader_qos(), options_, topic));
     }
-    return fastdds::own_settings(participant_->get_qos(), writers, readers, delivers_within_process());
+    return fastdds::own_settings(participant_->get_qos(), writers, readers, delivers_within_process(options_));
   }
-  [[nodiscard]] std::vector<std::string> notes() const { return options_.notes(); }
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> all = options_.notes();
+    std::string left_out;
+    visit_addresses(factory().get_default_participant_qos(), [&left_out](const char* name, const auto& locators) {
+      if (!locators.empty()) left_out += (left_out.empty() ? "" : ", ") + std::string(name);
+    });
+    if (!left_out.empty()) all.push_back("config: left out of the participant's profile: " + left_out);
+    return all;
+  }
 
  private:
   static void list_security(Transport& transport) {
@@ -161,7 +170,7 @@ class FastDds {
 
   /// Makes Fast DDS ignore the user's profiles and environment. Must run before the first use of Fast DDS in the
   /// process.
-  void isolate() const {
+  static void isolate(const Options& options) {
     for (const char* name : {"FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE",
                              "FASTDDS_ENVIRONMENT_FILE", "FASTDDS_STATISTICS", "FASTDDS_BUILTIN_TRANSPORTS",
                              "ROS_DISCOVERY_SERVER", "ROS_SUPER_CLIENT", "ROS2_EASY_MODE"}) {
@@ -169,23 +178,45 @@ class FastDds {
     }
     // Ignore DEFAULT_FASTRTPS_PROFILES.xml (version 3: DEFAULT_FASTDDS_PROFILES.xml) in the working directory.
     setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
-    deliver_within_the_process(delivers_within_process());
+    deliver_within_the_process(delivers_within_process(options));
     // With security also log warnings, because Fast DDS reports the rejection of a peer as a warning.
-    dds::Log::SetVerbosity(options_.secure ? dds::Log::Kind::Warning : dds::Log::Kind::Error);
+    dds::Log::SetVerbosity(options.secure ? dds::Log::Kind::Warning : dds::Log::Kind::Error);
     dds::Log::RegisterConsumer(std::make_unique<LoggedErrors>());
   }
 
-  [[nodiscard]] bool delivers_within_process() const {
-    return options_.over("intraprocess") || options_.is_default || (options_.composed && !options_.secure);
+  [[nodiscard]] static bool delivers_within_process(const Options& options) {
+    return options.over("intraprocess") || options.is_default || (options.composed && !options.secure);
   }
 
-  /// Loads the profiles that the user passed as `config`. Library settings in these profiles replace ours.
-  void load_profiles() const {
-    if (options_.config.empty()) return;
-    if (!succeeded(factory().load_XML_profiles_file(options_.config)) || !succeeded(factory().load_profiles())) {
-      throw AdapterError("fastdds: config: " + options_.config + ": " + LoggedErrors::reason(),
-                         "check that the file contains Fast DDS's profiles in XML");
-    }
+  /// Loads the profiles that the user passed as `config`. Library settings in these profiles replace ours. A file that
+  /// they write with a relative path, such as a log, is in the trial's folder.
+  static void load_profiles(const Options& options) {
+    if (options.config.empty()) return;
+    const std::filesystem::path file = std::filesystem::absolute(options.config);
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(options.settings.scratch);
+    const bool loaded = succeeded(factory().load_XML_profiles_file(file)) && succeeded(factory().load_profiles());
+    std::filesystem::current_path(before);
+    const std::string reported = LoggedErrors::text();
+    if (loaded && reported.empty()) return;
+    throw AdapterError("fastdds: config: " + options.config + ": " + LoggedErrors::reason(),
+                       "correct the file: it must contain Fast DDS's profiles in XML");
+  }
+
+  /// Lets Fast DDS decide about the user's profiles. Fast DDS keeps the profiles that it has loaded, so a process loads
+  /// one file, once: before the first trial to check the file, and in each worker.
+  static void load_profiles_once(const Options& options) {
+    static const std::optional<AdapterError> refusal = [&options]() -> std::optional<AdapterError> {
+      try {
+        isolate(options);
+        load_profiles(options);
+        refuse_profiles(factory().get_default_participant_qos(), options);
+      } catch (const AdapterError& error) {
+        return error;
+      }
+      return std::nullopt;
+    }();
+    if (refusal) throw *refusal;
   }
 
   dds::Topic& topic_of(const Topic& requested) {

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <fastdds/dds/domain/qos/DomainParticipantQos.hpp>
@@ -127,12 +131,48 @@ inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
   }
 }
 
+/// Calls `visit(name, locators)` for each list of addresses in a participant's profile, which are those of other hosts or
+/// of one process. The processes of a trial find each other without them.
+template <class Qos, class Visit>
+void visit_addresses(Qos& qos, Visit visit) {
+  auto& wire = qos.wire_protocol();
+  visit("initialPeersList", wire.builtin.initialPeersList);
+  visit("metatrafficUnicastLocatorList", wire.builtin.metatrafficUnicastLocatorList);
+  visit("metatrafficMulticastLocatorList", wire.builtin.metatrafficMulticastLocatorList);
+  visit("defaultUnicastLocatorList", wire.default_unicast_locator_list);
+  visit("defaultMulticastLocatorList", wire.default_multicast_locator_list);
+}
+
+/// Throws an AdapterError if the user's profiles need processes that a trial does not have, or if Fast DDS would use none
+/// of the profiles. `qos`: of the participant's default profile.
+inline void refuse_profiles(const dds::DomainParticipantQos& qos, const Options& options) {
+  const std::string file = "fastdds: config: " + options.config + ": ";
+  const auto protocol = qos.wire_protocol().builtin.discovery_config.discoveryProtocol;
+  using Protocol = std::remove_const_t<decltype(protocol)>;
+  if (protocol != Protocol::SIMPLE) {
+    throw AdapterError(file + "discoveryProtocol is not SIMPLE, and a trial has no discovery server",
+                       "remove discovery_config from the participant's profile");
+  }
+  for (const auto& transport : qos.transport().user_transports) {
+    if (!options.is_default || dynamic_cast<const rtps::TCPTransportDescriptor*>(transport.get()) == nullptr) continue;
+    throw AdapterError(file + "a TCP transport needs a port and peers for each process of a trial",
+                       "remove it from userTransports, or choose --transport tcp, which sets both");
+  }
+  std::ifstream content(options.config, std::ios::binary);
+  const std::string xml{std::istreambuf_iterator<char>(content), {}};
+  static const std::regex used(R"(is_default_profile\s*=\s*["'](true|1)["']|<library_settings|<log[ >])");
+  if (std::regex_search(xml, used)) return;
+  throw AdapterError(file + "no profile is a default profile, so Fast DDS would use none of them",
+                     "write is_default_profile=\"true\" at the profiles to use");
+}
+
 /// Returns the quality of service of the participant, which uses only the trial's transport, on one interface. `place`
 /// has a value over TCP only.
 [[nodiscard]] inline dds::DomainParticipantQos participant_qos(dds::DomainParticipantQos qos, const Options& options,
                                                                const std::optional<TcpPlace>& place) {
   qos.name(options.settings.scope.c_str());
   const bool builtin = std::exchange(qos.transport().use_builtin_transports, false);
+  visit_addresses(qos, [](const char* /*name*/, auto& locators) { locators.clear(); });
   if (options.config.empty()) {
     qos.allocation().send_buffers.preallocated_number = options.send_buffers;
     qos.allocation().send_buffers.dynamic = options.send_buffers_dynamic;

@@ -244,14 +244,23 @@ def race() -> dict[str, Any]:
 
 def imported() -> dict[str, Any]:
     """Return a log of ddsperf as a run."""
+    return _of_logs("ddsperf/ping.log")
+
+
+def pasted() -> dict[str, Any]:
+    """Return two pasted logs as a run: the figures of one contradict its heading, and the other has no size."""
+    return _of_logs("pasted/roundtripping-2018-half.log", "pasted/roundtripping-lone-overall.log")
+
+
+def _of_logs(*names: str) -> dict[str, Any]:
     from middlemark.document import document_of, with_verdicts
     from middlemark.runs.read import newest, read_measured
     from middlemark.show.html.data import data_of
 
-    log = Path(__file__).parents[1] / "fixtures" / "imports" / "ddsperf" / "ping.log"
+    logs = [Path(__file__).parents[1] / "fixtures" / "imports" / name for name in names]
     with tempfile.TemporaryDirectory() as root:
         subprocess.run(
-            [sys.executable, "-m", "middlemark", "import", log, "--out", root], check=True, capture_output=True
+            [sys.executable, "-m", "middlemark", "import", *logs, "--out", root], check=True, capture_output=True
         )
         run = read_measured(newest(Path(root)))
         document = with_verdicts(document_of([run], generated="2026-11-21T13:00:00Z", middlemark="0.2"), [run])
@@ -264,7 +273,23 @@ def main() -> None:
     sys.path[:0] = [str(Path(__file__).parents[1] / each) for each in ("unit", "golden")]
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    made = (small, large, two, hostile, failed, empty, first, single, robot, tie, security, links, race, imported)
+    made = (
+        small,
+        large,
+        two,
+        hostile,
+        failed,
+        empty,
+        first,
+        single,
+        robot,
+        tie,
+        security,
+        links,
+        race,
+        imported,
+        pasted,
+    )
     for make in made:
         document = make()
         (folder / f"{make.__name__}.html").write_text(page_of(document), encoding="utf-8")

@@ -494,6 +494,16 @@ describe("the report in a browser", { concurrency: 2 }, () => {
       }));
   }
 
+  it("names what contradicts itself in a pasted log, and lists a row of unknown size", () =>
+    on("pasted", {}, async ({ page, complaints }) => {
+      for (const each of await page.locator("details:not([open]) > summary:visible").all()) await each.click();
+      const shown = (await page.locator("main").innerText()).replaceAll("\u00a0", " ");
+      assert.match(shown, /count × median is 0\.49 s of each second, as for halves; it is read as halves/);
+      assert.match(shown, /cyclonedds \(RoundtripPing\)[^\n]*size unknown/);
+      assert.doesNotMatch(shown, /undefined|NaN|null|\[object/);
+      assert.deepEqual(complaints, []);
+    }));
+
   it("shows and filters a thousand cells", () =>
     on("large", {}, async ({ page, complaints }) => {
       await drawAll(page);

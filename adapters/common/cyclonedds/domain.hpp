@@ -4,6 +4,7 @@
 
 #include <dds/dds.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,22 +22,27 @@ class Domain {
     documents_ = domain_xml(settings, native, user);
     std::string configuration;
     for (const std::string& document : documents_) configuration += (configuration.empty() ? "" : ",") + document;
-    LogCapture log;
+    LogCapture log(user.xml().empty() ? std::nullopt
+                                      : std::optional(documents_.size() < 3 ? 0 : documents_.front().size() + 1));
     const dds_entity_t domain = dds_create_domain(id, configuration.c_str());
     warnings_ = log.lines();
-    if (!user.xml().empty()) note_ = user.note();
+    if (!user.xml().empty()) notes_ = user.notes();
     if (domain < 0) {
       std::string reason;
       for (const std::string& line : warnings_) reason += (reason.empty() ? "" : "; ") + line;
-      throw AdapterError("Cyclone DDS: the domain " + std::to_string(id) + " cannot be opened: " +
-                             (reason.empty() ? dds_strretcode(domain) : "Cyclone DDS reports: " + reason),
-                         advice(settings, configuration));
+      const std::string why = reason.empty() ? dds_strretcode(domain) : "Cyclone DDS reports: " + reason;
+      const bool of_file = !user.xml().empty() && native.any.empty();
+      throw AdapterError(
+          "Cyclone DDS: " +
+              (of_file ? "config: " + user.path() : "the domain " + std::to_string(id) + " cannot be opened") + ": " +
+              why,
+          of_file ? "correct the file" : advice(settings, configuration));
     }
     domain_ = Entity(domain, "dds_create_domain");
   }
 
-  /// Names the parts of the user's own configuration that are ignored; empty if the user gave no configuration.
-  [[nodiscard]] const std::string& note() const noexcept { return note_; }
+  /// The changes of the trial to the user's own configuration; empty if the user gave no configuration.
+  [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
   /// The documents of the configuration that was passed to Cyclone DDS.
   [[nodiscard]] const std::vector<std::string>& documents() const noexcept { return documents_; }
   /// The lines that Cyclone DDS logged about the configuration.
@@ -53,7 +59,17 @@ class Domain {
   Entity domain_;
   std::vector<std::string> documents_;
   std::vector<std::string> warnings_;
-  std::string note_;
+  std::vector<std::string> notes_;
 };
+
+/// Lets Cyclone DDS decide about a user's own configuration and about native settings before the first trial: opens the
+/// domain without a participant, so nothing is sent. Throws an AdapterError.
+inline void check_domain(const Settings& settings) {
+  const Native native{settings};
+  if (!native.config && native.any.empty()) return;
+  Settings alone = settings;
+  if (alone.transport == "shm") alone.transport = "udp";  // shared memory needs RouDi, which does not run yet
+  Domain{alone, native};
+}
 
 }  // namespace middlemark::cyclonedds

@@ -51,6 +51,33 @@ struct Element {
   return out + (element.children.empty() ? "" : "\n" + indent) + "</" + name + ">";
 }
 
+/// Replaces the peers of the user's file by the machine itself. A participant that is found by unicast needs an index.
+inline void set_peers(Element& domain, const Settings& settings, const UserFile& user) {
+  if (settings.interface != "lo") {
+    throw AdapterError("Cyclone DDS: config: " + user.path() + ": AllowMulticast or Peers: without multicast the " +
+                           "processes of a trial find each other only on the interface lo",
+                       "remove AllowMulticast and Peers, or measure on lo");
+  }
+  constexpr std::uint32_t usual = 9;
+  domain.set("Discovery/Peers/Peer/@Address", "127.0.0.1");
+  domain.set("Discovery/ParticipantIndex", "auto");
+  domain.set("Discovery/MaxAutoParticipantIndex", std::to_string(std::max<std::uint32_t>(usual, settings.workers)));
+}
+
+/// Sets the files that Cyclone DDS writes, so that they are in the trial's folder. Cyclone DDS would write them, and by
+/// default cyclonedds.log, to the folder from which the user started the run.
+inline void set_files(Element& domain, const Settings& settings, const Native& native, const UserFile& user) {
+  const std::string folder = settings.scratch + "/";
+  bool traces = !user.xml().empty();
+  for (const auto& [path, value] : native.any) traces = traces || lower(path).starts_with("tracing/");
+  if (traces) domain.set("Tracing/OutputFile", folder + user.trace());
+  if (!user.packets().empty()) domain.set("Tracing/PacketCaptureFile", folder + user.packets());
+  for (const auto& [path, value] : native.any) {
+    const bool file = lower(path) == "tracing/outputfile" || lower(path) == "tracing/packetcapturefile";
+    if (file) domain.set(path, folder + UserFile::file_name(value));
+  }
+}
+
 /// Returns the configuration of a trial's domain: one or several documents, each with the root CycloneDDS. In Cyclone
 /// DDS the last value of an element counts. So the transport's tuning comes before the user's own configuration, and the
 /// values of factors and native settings come after it.
@@ -83,10 +110,12 @@ struct Element {
     const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);
     if (buffer > 0) tuned.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");
   }
+  if (user.discovers_by_unicast()) set_peers(last, settings, user);
   if (!is_default || !user.xml().empty()) {
     for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) last.set(path, value);
   }
   for (const auto& [path, value] : native.elements()) last.set(path, value);
+  set_files(last, settings, native, user);
   const auto document = [](const Element& domain) {
     return "<CycloneDDS>\n" + xml("Domain", domain, "  ") + "\n</CycloneDDS>";
   };

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,10 @@ namespace middlemark::cyclonedds {
 /// is false), stderr is redirected instead, which is acceptable only for a short time before the start.
 class LogCapture : kit::Pinned {
  public:
-  LogCapture() {
+  /// `user_file`: the position of the user's own document in the configuration, whose lines are kept in messages;
+  /// nullopt: there is none.
+  explicit LogCapture(std::optional<std::size_t> user_file = std::nullopt)
+      : user_place_(user_file ? " (CYCLONEDDS_URI+" + std::to_string(*user_file) + " line " : "") {
     if (set_log_sink(&LogCapture::receive, this)) return;
     std::fflush(stderr);
     file_ = memfd_create("log", MFD_CLOEXEC);
@@ -89,8 +93,10 @@ class LogCapture : kit::Pinned {
   void keep(std::string line) {
     line.erase(std::min(line.find_last_not_of(" \n") + 1, line.size()));
     std::ranges::replace(line, '\n', ' ');
-    // The position in the configuration is removed: it does not help the user, because the adapter wrote the XML as one
-    // line.
+    // Positions in our own documents are removed, because the user does not see these documents.
+    if (const std::size_t own = user_place_.empty() ? line.npos : line.find(user_place_); own != line.npos) {
+      line.replace(own, user_place_.size(), " (line ");
+    }
     if (const std::size_t place = line.find(" (CYCLONEDDS_URI"); place != line.npos) line.erase(place);
     const std::lock_guard lock(mutex_);
     if (line.empty() || lines_.size() >= most_lines || std::ranges::count(lines_, line) != 0) return;
@@ -98,7 +104,8 @@ class LogCapture : kit::Pinned {
   }
 
   static constexpr std::size_t most_lines = 50;
-  std::mutex mutex_;  // Cyclone DDS's own threads also log
+  const std::string user_place_;  ///< how Cyclone DDS names the user's own document; empty: there is none
+  std::mutex mutex_;              // Cyclone DDS's own threads also log
   std::vector<std::string> lines_;
   int file_ = -1;
   int stderr_ = -1;

@@ -16,14 +16,10 @@
 #include <middlemark/kit/native.hpp>
 #include <middlemark/settings.hpp>
 
+#include "user_file.hpp"
 #include "version.hpp"
 
 namespace middlemark::cyclonedds {
-
-[[nodiscard]] inline std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 /// A trial's native settings in terms of Cyclone DDS's configuration.
 struct NativeElements : kit::NativeKeys {

@@ -53,7 +53,7 @@ namespace middlemark::cyclonedds {
                           [](const Topic& topic) { return topic.publishers_here > 0 && topic.subscribers_here > 0; })) {
     all.emplace_back("messages between nodes of one process are not protected: Cyclone DDS passes them in memory");
   }
-  if (!domain.note().empty()) all.push_back(domain.note());
+  all.insert(all.end(), domain.notes().begin(), domain.notes().end());
   for (const std::string& warning : domain.warnings()) all.push_back("Cyclone DDS reports: " + warning);
   return all;
 }

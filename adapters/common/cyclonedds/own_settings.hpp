@@ -55,12 +55,17 @@ namespace middlemark::cyclonedds {
 }
 
 /// Returns one XML document with the content of all documents of the domain.
-[[nodiscard]] inline std::string one_document(const Domain& domain) {
+/// Files of the trial are named without their folder.
+[[nodiscard]] inline std::string one_document(const Domain& domain, const std::string& scratch) {
   if (domain.documents().size() == 1) return domain.documents().front();
   static const std::regex roots(R"(<\?[^>]*\?>|</?CycloneDDS[^>]*>)");
   std::string content;
   for (const std::string& document : domain.documents()) content += std::regex_replace(document, roots, "");
-  return "<CycloneDDS>" + content + "</CycloneDDS>";
+  for (std::size_t at = content.find(scratch + "/"); at != content.npos; at = content.find(scratch + "/", at)) {
+    content.erase(at, scratch.size() + 1);
+  }
+  static const std::regex blank_lines(R"(\n(\s*\n)+)");
+  return "<CycloneDDS>" + std::regex_replace(content, blank_lines, "\n") + "</CycloneDDS>";
 }
 
 [[nodiscard]] inline OwnSettings own_settings(const Domain& domain, const Settings& settings, const Native& native,
@@ -73,7 +78,7 @@ namespace middlemark::cyclonedds {
   if (settings.security != Security::none)
     code.add(kit::CodeBlock("participant: the properties dds.sec.* with your certificates and documents"));
   return {.language = Language::xml,
-          .text = one_document(domain) + "\n<!--\n" + code.settings(Language::c).text + "-->\n"};
+          .text = one_document(domain, settings.scratch) + "\n<!--\n" + code.settings(Language::c).text + "-->\n"};
 }
 
 }  // namespace middlemark::cyclonedds

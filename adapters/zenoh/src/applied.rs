@@ -10,6 +10,7 @@ use middlemark_adapter::OwnSettings;
 pub struct Applied {
     branches: Vec<(String, Value)>,
     comments: Vec<String>,
+    replaced: Vec<String>,
 }
 
 #[derive(Clone)]
@@ -38,6 +39,21 @@ impl Applied {
         if self.comments.iter().all(|each| each != text) {
             self.comments.push(text.to_owned());
         }
+    }
+
+    /// Records a value of the user's own configuration that the trial replaced.
+    pub fn replaced(&mut self, path: &str, before: &str) {
+        let text = format!("{path} {before}");
+        if !self.replaced.contains(&text) {
+            self.replaced.push(text);
+        }
+    }
+
+    pub fn note(&self) -> String {
+        if self.replaced.is_empty() {
+            return "config: the trial replaces none of its values".into();
+        }
+        format!("config: the trial replaces {}", self.replaced.join(", "))
     }
 
     fn put(&mut self, path: &str, json5: &str) {

@@ -124,6 +124,10 @@ impl Adapter for Zenoh {
         }
     }
 
+    fn check(settings: &'static Settings) -> Result<()> {
+        session::check(settings)
+    }
+
     fn open(settings: &'static Settings) -> Result<Self> {
         if settings.security != Security::None {
             heard::listen();
@@ -155,11 +159,8 @@ impl Adapter for Zenoh {
 
     fn notes(&self) -> Vec<String> {
         let Session { settings, pool_bytes, .. } = *self.session;
-        if self.session.native.file.is_some() {
-            return vec![
-                "config: Middlemark replaces its mode (peer), multicast scouting (off), endpoints and transport settings"
-                    .into(),
-            ];
+        if let Some(note) = self.session.own_configuration() {
+            return vec![note];
         }
         if settings.transport == "udp" {
             let reliable = settings.reliability == Reliability::Reliable;

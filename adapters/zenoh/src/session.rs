@@ -85,6 +85,11 @@ impl Session {
         }
     }
 
+    /// Returns a note about the values of the user's own configuration that the trial replaced; `None` without one.
+    pub fn own_configuration(&self) -> Option<String> {
+        self.native.file.as_ref().map(|_| self.applied.note())
+    }
+
     pub fn own_settings(&self) -> OwnSettings {
         let mut applied = self.applied.clone();
         for topic in self.settings.endpoints.iter() {
@@ -142,6 +147,23 @@ fn without_place(error: &zenoh::Error) -> String {
     words.rsplit_once(" at /").map_or(words.as_str(), |(message, _)| message).to_owned()
 }
 
+/// Lets zenoh's parser decide about the user's own configuration and about paths of zenoh's configuration.
+pub fn check(settings: &Settings) -> Result<()> {
+    let native = Native::of(settings);
+    configuration(settings, &native, 0, None, None, &mut Applied::default()).map(|_| ())
+}
+
+/// Returns the message and the place of an error of zenoh's JSON5 parser, which zenoh prints as a Rust value.
+fn of_parser(words: &str) -> String {
+    let part = |begin, end| Some(words.split_once(begin)?.1.split_once(end)?.0);
+    let found =
+        || Some((part("{ msg: \"", "\", location:")?, part("Location { line: ", ", ")?, part("column: ", " }")?));
+    match found() {
+        Some((message, line, column)) => format!("line {line}, column {column}: {}", message.replace("\\\"", "\"")),
+        None => words.to_owned(),
+    }
+}
+
 fn configuration(
     settings: &Settings,
     native: &Native,
@@ -153,15 +175,21 @@ fn configuration(
     let mut config = match &native.file {
         None => Config::default(),
         Some(path) => Config::from_file(path)
-            .map_err(|error| Error::from(format!("zenoh: config: {path}: {}", without_place(&error))))?,
+            .map_err(|error| Error::from(format!("zenoh: config: {path}: {}", of_parser(&without_place(&error)))))?,
     };
     if native.file.is_some() {
         applied.comment("the other values are those of your own file (native.config)");
     }
+    let (own, usual) = (config.clone(), Config::default());
     let mut set = |path: &str, json5: &str| {
         let refused = |error| Error::from(format!("zenoh: config.{path}={json5}: {}", without_place(&error)));
         applied.set(path, json5);
-        config.insert_json5(path, json5).map_err(refused)
+        config.insert_json5(path, json5).map_err(refused)?;
+        let [before, default, now] = [&own, &usual, &config].map(|each| each.get_json(path).unwrap_or_default());
+        if native.file.is_some() && before != default && before != now {
+            applied.replaced(path, &before);
+        }
+        Ok(())
     };
     let is_default = settings.is_default_configuration();
     set("mode", "\"peer\"")?;
@@ -246,5 +274,18 @@ fn make_segments(zenoh: &zenoh::Session, pool: Option<&Pool>) {
             }
             _ => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_parser;
+
+    #[test]
+    fn an_error_of_the_parser_begins_with_its_place() {
+        let words =
+            r#"JSON error: Message { msg: "unknown field `bulk`", location: Some(Location { line: 6, column: 39 }) }"#;
+        assert_eq!(of_parser(words), "line 6, column 39: unknown field `bulk`");
+        assert_eq!(of_parser("File not found"), "File not found");
     }
 }

@@ -1,6 +1,7 @@
 """Find the cells of a plan that cannot be measured, before anything starts. Asks adapters; tries links and settings."""
 
 import asyncio
+import shutil
 from collections.abc import Mapping
 
 import msgspec
@@ -9,8 +10,10 @@ from middlemark.model.cell import SEARCHES, Cell
 from middlemark.model.description import Transport, Worker
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.protocol import ErrorEvent
+from middlemark.model.user_file import KEY
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.link import join
+from middlemark.sites.residue import make_scratch
 from middlemark.sites.trial_settings import refused as refused_setting
 from middlemark.trial.tasks import tasks_of
 from middlemark.workers.ask import NoAnswerError, ask
@@ -21,15 +24,22 @@ _ANSWER = msgspec.json.Decoder(ErrorEvent | None)
 
 
 async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) -> dict[int, ErrorEvent]:
-    """Return number of a cell → its refusal. An adapter that does not answer refuses nothing: its trials will fail."""
+    """Return number of a cell → its refusal. An adapter that does not answer refuses nothing: its trials will fail.
+
+    A middleware keeps what it has loaded, so each of a user's own files has a process of its own.
+    """
     first = {trial.cell: trial for trial in reversed(plan.trials)}
-    asked: dict[str, list[tuple[int, bytes]]] = {}
-    for number, cell in enumerate(plan.cells):
-        lines = asked.setdefault(cell.adapter, [])
-        transport = workers[cell.adapter].description.transport(cell.transport)
-        assert transport is not None, "the plan checked it"
-        lines += [(number, line) for line in _commands(cell, first[number], transport, interface)]
-    answers = await asyncio.gather(*(_asked(workers[adapter], lines) for adapter, lines in asked.items()))
+    asked: dict[tuple[str, str | None], list[tuple[int, bytes]]] = {}
+    scratch = make_scratch()  # a configuration may write files
+    try:
+        for number, cell in enumerate(plan.cells):
+            lines = asked.setdefault((cell.adapter, dict(cell.native).get(KEY)), [])
+            transport = workers[cell.adapter].description.transport(cell.transport)
+            assert transport is not None, "the plan checked it"
+            lines += [(number, line) for line in _commands(cell, first[number], transport, interface, scratch)]
+        answers = await asyncio.gather(*(_asked(workers[adapter], lines) for (adapter, _), lines in asked.items()))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
     found = {number: error for refused in answers for number, error in refused.items()}
     for link in dict.fromkeys(cell.link for cell in plan.cells if cell.link is not None):
         try:
@@ -44,7 +54,7 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
     return dict(sorted(found.items()))
 
 
-def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str) -> list[bytes]:
+def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str, scratch: str) -> list[bytes]:
     """Return the configure commands of the cell's workers as lines. Workers with the same roles share a command."""
     if cell.rate in SEARCHES:  # the steps of a search differ only in the rate, which the middleware does not know
         cell = msgspec.structs.replace(cell, rate="max")
@@ -56,7 +66,7 @@ def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str) ->
         samples_stem="/",
         domain=trial.domain or 0,
         scope="mm_checked",
-        scratch="/",
+        scratch=scratch,
         interface=interface,
     )
     unlike = {

@@ -7,6 +7,7 @@ from middlemark.model.description import Description
 from middlemark.model.outcome import Placed, RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.units import format_size
+from middlemark.model.user_file import KEY
 from middlemark.stats.baselines import carrier_of, used_another_transport
 from middlemark.stats.rates import counts as counts_of
 
@@ -21,6 +22,7 @@ def trial_warnings(
     found = (
         _transport_contradicted(cell, outcome, descriptions),
         _exceeds_segment(cell, outcome),
+        _own_configuration(cell, outcome),
         _ended_early(cell, limits, outcome),
         not_in_force(cell, outcome.placed),
     )
@@ -41,6 +43,17 @@ def _transport_contradicted(
         f"asked for {cell.transport}{should}; the actual transport is {outcome.actual_transport}{notes}",
         "do not quote it under that transport's name: the middleware used another one, or other traffic was "
         "counted; quiet the machine, and see in the adapter's README when a transport cannot be used",
+    )
+
+
+def _own_configuration(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
+    """Return the warning that lists what the trial set instead of a user's own file, and the middleware's remarks."""
+    if KEY not in dict(cell.native) or not outcome.notes:
+        return None
+    return RunWarning(
+        "own-configuration",
+        "; ".join(outcome.notes),
+        "`middlemark show RUN --settings` prints the settings in force",
     )
 
 
