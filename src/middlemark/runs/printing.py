@@ -37,22 +37,27 @@ class PrintOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
-    """Print a run that was just measured and write its report into its folder; return why it could not be printed."""
+    """Print a run that was just measured and write its report into its folder; return why it could not be printed.
+
+    The report shows the changes since the last run. A format that cannot show them is printed before they are computed.
+    """
     from middlemark.runs.report import changes_since_last, judged_document, write_report_of
-    from middlemark.show import output
+    from middlemark.show import FORMATS, output
 
     parts = ("table",) if shown.rows else ("summary", "table") if shown.verbose or shown.breakdown else ()
     view = View(breakdown=shown.breakdown, warnings=shown.verbose)
     options = PrintOptions(output_format=shown.output_format, parts=parts, view=view)
     judged = judged_document(placed(run, shown.output_format)) if shown.output_format in JUDGED else None
     document = judged or _document([placed(run, shown.output_format)], options)
-    document = msgspec.structs.replace(document, since_last_run=None if is_question(run) else changes_since_last(run))
+    has_changes = not is_question(run)
+    if shows_changes := has_changes and FORMATS[shown.output_format].judged:
+        document = msgspec.structs.replace(document, since_last_run=changes_since_last(run))
     unwritten = output.write(text_of(run, options, document))
     write_report_of(
         run,
-        quiet=shown.quiet or is_question(run),
+        quiet=shown.quiet or not has_changes,
         document=judged and document,
-        since_last_run=document.since_last_run,
+        since_last_run=document.since_last_run if shows_changes or not has_changes else changes_since_last(run),
     )
     return unwritten
 
