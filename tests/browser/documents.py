@@ -1,8 +1,8 @@
 """Documents of invented runs for the browser tests, made as src/middlemark/document makes them from real runs.
 
-``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), two.html, hostile.html.
-It also writes a page for each kind of first screen (first.html, tie.html, robot.html, …), whose verdicts are computed
-from trials as for real runs.
+``python tests/browser/documents.py FOLDER [NAME…]`` writes small.html (24 cells), large.html (1,000), two.html,
+hostile.html, and a page for each kind of first screen (first.html, tie.html, robot.html, …), whose verdicts are
+computed from trials as for real runs. With names it writes only these pages.
 """
 
 import itertools
@@ -265,7 +265,8 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     made = (small, large, two, hostile, failed, empty, first, single, robot, tie, security, links, race, imported)
-    for make in made:
+    named = sys.argv[2:] or [each.__name__ for each in made]
+    for make in (each for each in made if each.__name__ in named):
         document = make()
         (folder / f"{make.__name__}.html").write_text(page_of(document), encoding="utf-8")
         (folder / f"{make.__name__}.json").write_text(json.dumps(document), encoding="utf-8")
