@@ -59,6 +59,6 @@ def test_the_step_page_names_tests_that_exist() -> None:
     files = re.search(r"tests/browser/\{(.*)\}\.test\.mjs", step[1])
     assert files
     texts = [(ROOT / "tests/browser" / f"{name}.test.mjs").read_text(encoding="utf-8") for name in files[1].split(",")]
-    for pattern in "|".join(re.findall(r'tests\+?="(.*)"', step[1])).split("|"):
+    for pattern in "".join(re.findall(r'tests\+?="(.*)"', step[1])).split("|"):
         begin = pattern.partition(",")[0].partition(":")[0]  # the rest may come from a template's values
-        assert begin and any(begin in text for text in texts), pattern
+        assert any(begin in text for text in texts if begin), pattern
