@@ -198,6 +198,22 @@ def tie() -> dict[str, Any]:
     return _of_run(run_of({cell(name, processes=2): spread(middle) for name, middle in middles.items()}))
 
 
+def handing() -> dict[str, Any]:
+    """Return a run in which one middleware passes an index and is compared with another baseline than the other."""
+    from report_runs import cell, run_of, spread
+
+    return _of_run(
+        run_of(
+            {
+                cell("udp", processes=2, payload="untouched"): spread(30_000),
+                cell("shm", "shm", processes=2, loan=True, payload="untouched"): spread(10_000),
+                cell("lyra", "shm", processes=2, loan=True, payload="untouched"): spread(20_000),
+                cell("vega", "udp", processes=2, payload="untouched"): spread(27_000),
+            }
+        )
+    )
+
+
 def security() -> dict[str, Any]:
     """Return a run of two middlewares without security, signed and encrypted."""
     from report_runs import cell, run_of, spread
@@ -264,7 +280,23 @@ def main() -> None:
     sys.path[:0] = [str(Path(__file__).parents[1] / each) for each in ("unit", "golden")]
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    made = (small, large, two, hostile, failed, empty, first, single, robot, tie, security, links, race, imported)
+    made = (
+        small,
+        large,
+        two,
+        hostile,
+        failed,
+        empty,
+        first,
+        single,
+        robot,
+        tie,
+        security,
+        links,
+        race,
+        imported,
+        handing,
+    )
     named = sys.argv[2:] or [each.__name__ for each in made]
     for make in (each for each in made if each.__name__ in named):
         document = make()

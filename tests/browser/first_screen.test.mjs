@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { drawAll, ids, reads, reports, violations } from "./browser.mjs";
 
 describe("the first screen of a report", { concurrency: 2 }, () => {
-  const on = reports("small", "two", "failed", "empty", "first", "single", "tie", "security", "links", "race", "imported");
+  const on = reports("small", "two", "failed", "empty", "first", "single", "tie", "security", "links", "race", "imported", "handing");
 
   const first = ["h1", "#winner .name", "#winner .figure", "#verdict", ".bars tbody tr:last-child"];
   for (const [width, height, places] of [
@@ -103,6 +103,20 @@ describe("the first screen of a report", { concurrency: 2 }, () => {
         });
       assert.ok(Math.abs(widths[0] / line - 20 / 15) < 0.02, `${widths[0]} to ${line}`);
       assert.ok(Math.abs(widths[2] / widths[0] - 31 / 20) < 0.02);
+    }));
+
+  it("draws for each bar the baseline that works as its transport does", () =>
+    on("handing", {}, async ({ page }) => {
+      const lines = await page.locator("#bars .line").allInnerTexts();
+      assert.deepEqual(lines.map((each) => each.trim()), [
+        "baseline (handing over): shm, loan 10.0 µs",
+        "baseline (copying): udp 30.0 µs",
+      ]);
+      const at = await page.locator(".track").evaluateAll((all) => all.map((each) => Number(each.style.getPropertyValue("--line"))));
+      assert.equal(at.length, 2);
+      assert.ok(Math.abs(at[1] / at[0] - 3) < 0.01, `${at}`);
+      await reads(page.locator(".bars tbody tr").nth(0), /2\.00 ×/);
+      await reads(page.locator(".bars tbody tr").nth(1), /0\.90 ×/);
     }));
 
   it("cuts off a bar that would make the others too short, and explains this", () =>
