@@ -57,8 +57,9 @@ def render_tables(title: str, tables: Sequence[Table]) -> str:
     return template.render(title=title, parts=parts, styles=styles(), middlemark=__version__) + "\n"
 
 
+@cache
 def environment() -> "Environment":
-    """Return the templates. They escape all texts."""
+    """Return the templates, which escape all texts. Jinja compiles each template only once."""
     from jinja2 import Environment, FileSystemLoader, select_autoescape
 
     made = Environment(
