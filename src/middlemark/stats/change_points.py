@@ -1,7 +1,8 @@
 """Change points of a series of runs, by ruptures (Truong, Oudre and Vayatis, 2020).
 
-A change is found in the ranks of the runs, so a single run that is far off counts no more than any other. The thresholds
-bound the false changes: without any change, at most one series in 200 has a change point (bench/change_points.py).
+A change is found in the ranks of the runs, so a single run that is far off counts no more than any other. The
+thresholds bound the false changes: without any change, at most one series in 200 has a change point
+(bench/change_points.py).
 """
 
 import itertools
