@@ -18,6 +18,7 @@ GROUPS = {
     "Read": {
         "show": "Print stored runs: the answer, every row, or data for programs.",
         "compare": "Print whether B is faster than A, slower, equivalent, or undecided.",
+        "history": "Find the runs at which a figure of a suite changed.",
         "report": "Write the results of runs as one HTML file, or as Markdown.",
         "view": "Show the stored runs in the browser.",
         "list": "List adapters, suites, frameworks or runs.",

@@ -14,6 +14,7 @@ from middlemark.document.document import Document
 from middlemark.document.table import Table
 from middlemark.problems import MeasureError
 from middlemark.show.html.data import data_of
+from middlemark.show.html.history import svg_line
 from middlemark.show.html.values import texts_of
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def environment() -> "Environment":
         lstrip_blocks=True,
     )
     made.filters["unbroken"] = unbroken
+    made.filters["svg_line"] = svg_line
     return made
 
 
