@@ -539,6 +539,12 @@ experiment: Callable[[Cell], tuple[object, ...]] = attrgetter(*EXPERIMENT)
 """Return the levels of the fields in ``EXPERIMENT``, in that order."""
 
 
+def subject(cell: Cell) -> str:
+    """Return adapter and transport; one word if both have the same name."""
+    is_one_word = cell.transport == cell.adapter or "transport" in cell.unknown
+    return cell.adapter if is_one_word else f"{cell.adapter} {cell.transport}"
+
+
 def level_of(cell: Cell, factor: str) -> Level:
     """Return the cell's level of a factor."""
     level: Level = getattr(cell, FACTORS[factor].field)
