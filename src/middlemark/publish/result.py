@@ -36,7 +36,8 @@ from middlemark.stats.cells import results_of
 from middlemark.stats.interval import median_interval
 from middlemark.stats.rates import Rates
 from middlemark.stats.trials import TrialSummary
-from middlemark.verdicts.experiments import HEADLINE
+from middlemark.verdicts.experiments import HEADLINE, JudgedExperiment
+from middlemark.verdicts.names import WORDS
 from middlemark.verdicts.rows import MeasuredRun, Row, headline_figure, in_races
 
 STATED = ("name", "metric", "figure", "low", "high", "baseline", "ratio", "standing")
@@ -103,7 +104,7 @@ def stated(result: Published) -> Published:
         ),
         experiments=tuple(
             PublicExperiment(
-                what=", ".join(filter(None, each.levels.values())),
+                what=_load(each),
                 size=each.size,
                 metric=each.metric,
                 verdict=str(each.verdict),
@@ -111,6 +112,20 @@ def stated(result: Published) -> Published:
             )
             for each in experiments
         ),
+    )
+
+
+_ALWAYS = ("pattern", "workload", "rate", "receive")
+"""The factors that a question names even if their levels are the default."""
+
+
+def _load(experiment: JudgedExperiment) -> str:
+    """Return the levels that define an experiment in words: the load, and every level that is not the default."""
+    usual = Cell(adapter="", transport="", size=experiment.size, pattern=experiment.cell.pattern)
+    return ", ".join(
+        word
+        for factor, word in experiment.levels.items()
+        if word and (factor in _ALWAYS or (factor in WORDS and word != WORDS[factor](usual)))
     )
 
 
