@@ -32,6 +32,8 @@ GROUPS = {
     "Exchange": {
         "import": "Read the logs of other tools into a run.",
         "export": "Write stored runs for other tools: JUnit, Parquet, HdrHistogram, …",
+        "publish": "Make a small public file of a run, or check such files.",
+        "site": "Make a static site of public results.",
         "workload": "Make a workload from a bag, a topology or a running ROS 2 graph.",
     },
     "Set up": {
