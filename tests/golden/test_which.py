@@ -164,6 +164,14 @@ def test_remaining_time_goes_to_the_races_that_still_fit(tmp_path: Path) -> None
     assert run.file.reached.seconds == 39.5
 
 
+def test_the_figures_of_an_undecided_race_are_those_of_all_its_candidates(tmp_path: Path) -> None:
+    folder = race(tmp_path, {f"c{at}": Truth(50.0 + at, scatter=0.4) for at in range(9)}, budget_s=20.0)
+    found = answer(folder)
+    figures = [each.figure or 0.0 for each in found.answer]
+    assert len(figures) > 4
+    assert f"more, {figures[0] / 1000:.1f} to {figures[-1] / 1000:.1f} µs" in " ".join(screen(folder).split())
+
+
 def test_an_undecided_race_without_a_rate_suggests_its_own_command(tmp_path: Path) -> None:
     folder = race(tmp_path, NEAR, budget_s=30.0, rate="max")
     found = answer(folder)

@@ -5,12 +5,13 @@ import statistics
 from collections.abc import Sequence
 
 from middlemark.document.numbers import four_digits
+from middlemark.model.cell import subject
 from middlemark.model.imported import Source
 from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, Run
 from middlemark.model.units import format_count, format_percent, format_seconds, format_size
 from middlemark.stats.result import CellResult
-from middlemark.verdicts.names import joined, subject, varying, words
+from middlemark.verdicts.names import joined, varying, words
 
 MOST_ORDER = 2_000
 """The most trials whose order is kept; the seed and the suite reproduce the rest."""

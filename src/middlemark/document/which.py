@@ -60,7 +60,7 @@ def answer(verdict: RaceVerdict) -> str:
     named = _NAMED if len(verdict.answer) > FINALISTS else FINALISTS
     first = verdict.answer[0]
     times = f", {ratio(first.ratio)} × the baseline" if first.ratio is not None else ""
-    took = f"{_took(verdict, verdict.answer[:named])}{times}."
+    took = f"{_took(verdict, verdict.answer)}{times}."
     names = some((each.row.name for each in verdict.answer), named)
     if verdict.verdict == "best":
         return f"{names} is best for {asked}: {took}"

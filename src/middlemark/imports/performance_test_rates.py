@@ -192,7 +192,7 @@ def _sum(some: _Rows, others: _Rows) -> _Rows:
     return some[0] + others[0], some[1] + others[1], some[2] + others[2]
 
 
-class _Reading:
+class _RowSums:
     """The sums over the rows, if a message has ``sizeof`` bytes. 0: it is unknown, and the rates are used."""
 
     def __init__(self, sizeof: int, *, so_far: bool) -> None:
@@ -241,7 +241,7 @@ class CountsTally:
         self._form = form
         self._publishers, self._subscribers = publishers, subscribers
         so_far = any(each.over == "so far" for each in form.columns if each.becomes.startswith("one_way"))
-        self._readings = [_Reading(size + _HEADER_BYTES if size else 0, so_far=so_far), _Reading(0, so_far=so_far)]
+        self._readings = [_RowSums(size + _HEADER_BYTES if size else 0, so_far=so_far), _RowSums(0, so_far=so_far)]
         self._spans = [(_Span(begun=True), _Span(begun=False)) for _ in self._readings]
         """For each reading the rows after the first, if messages arrived within the first row, and if not."""
         self._fits = size > 0

@@ -201,7 +201,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         Factor(
             kind=whole("number of processes", 1, 2),
             default=(2,),
-            metavar="1|2",
+            metavar="1|2,…",
             help="All roles in one process (1), or each in its own (2).",
             honour=one_of(
                 "processes",
@@ -342,7 +342,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         Factor(
             kind=words("echo", "all", "first"),
             default=("all",),
-            metavar="all|first",
+            metavar="all|first,…",
             help="Which pongs reply.",
             load=True,
             applies=Applies(
@@ -357,7 +357,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         Factor(
             kind=words("payload", *get_args(Payload)),
             default=("filled",),
-            metavar="filled|untouched",
+            metavar="filled|untouched,…",
             help="Write and check every byte, or the header only.",
         ),
     ] = "filled"
@@ -383,7 +383,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=PRIORITY,
             group="Machine",
             default=("other",),
-            metavar="other|fifo:80|rr:80",
+            metavar="other|fifo:80|rr:80,…",
             help="Scheduling policy and priority (1 to 99) of the roles.",
         ),
     ] = "other"
@@ -537,6 +537,12 @@ CAPABILITIES: Mapping[str, Honour] = {name: each.honour for name, each in FACTOR
 
 experiment: Callable[[Cell], tuple[object, ...]] = attrgetter(*EXPERIMENT)
 """Return the levels of the fields in ``EXPERIMENT``, in that order."""
+
+
+def subject(cell: Cell) -> str:
+    """Return adapter and transport; one word if both have the same name."""
+    is_one_word = cell.transport == cell.adapter or "transport" in cell.unknown
+    return cell.adapter if is_one_word else f"{cell.adapter} {cell.transport}"
 
 
 def level_of(cell: Cell, factor: str) -> Level:

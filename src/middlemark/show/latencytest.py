@@ -1,11 +1,12 @@
 """The table of Fast DDS 2.9's LatencyTest from our samples. Its times are halves of round trips, in µs."""
 
 from middlemark.document.document import Document
+from middlemark.model.cell import subject
 from middlemark.model.times import Summary
 from middlemark.show import View
 from middlemark.show.naming import log_head
 from middlemark.stats.result import CellResult
-from middlemark.verdicts.names import WORDS, plain, subject, words
+from middlemark.verdicts.names import WORDS, plain, words
 
 # As LatencyTestPublisher::run() and print_stats() print it, with the comma and the blank at the ends of lines.
 _HEADER = "   Bytes, Samples,   stdev,    mean,     min,     50%,     90%,     99%,  99.99%,     max"

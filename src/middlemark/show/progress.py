@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from middlemark.document.numbers import ratio
-from middlemark.model.cell import Cell, experiment
+from middlemark.model.cell import Cell, experiment, subject
 from middlemark.model.description import Description
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.units import format_count, format_percent, format_rate, format_seconds, format_size, format_us
 from middlemark.plan import estimate_trial
-from middlemark.verdicts.names import joined, subject
+from middlemark.verdicts.names import joined
 
 LINE_EVERY_S = 60.0
 PRESSURE = Path("/proc/pressure/cpu")

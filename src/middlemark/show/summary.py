@@ -8,6 +8,7 @@ from rich.text import Text
 from middlemark.document import matrix, security, workloads
 from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
+from middlemark.document.history import line
 from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.screen import Statement, broken, decided, disturbed, headline, not_tried_text, undecided
 from middlemark.document.settings import winners
@@ -144,6 +145,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
             yield from _stated(name, statement, style, width)
     if document.since_last_run is not None:
         yield from paragraph(document.since_last_run.since, width, most=2)
+    yield from paragraph(line(document.history), width, most=3)
     copied = "; --settings prints settings to copy" if any(row.result.settings for row in winners(document)) else ""
     more = f"{show} --rows; --warnings prints each warning{copied}"
     yield from paragraph(more, width, "dim", first=f"{'More':<{_HEAD}}")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, FIELDS, OF_MIDDLEWARE, Cell
+from middlemark.model.cell import FACTORS, FIELDS, OF_MIDDLEWARE, Cell, subject
 from middlemark.model.levels import Level
 from middlemark.model.selection import FACTOR_AT, SHARED_MEMORY, Selection, level_at
 from middlemark.model.version import VERSION, adapter_of
@@ -104,7 +104,7 @@ def _name(each: Side, factors: Sequence[str]) -> str:
 
 def _level_name(each: Side, factor: str) -> str:
     if factor == "adapter":
-        return f"{each.cell.adapter} {each.cell.transport}"
+        return subject(each.cell)
     if factor == VERSION:
         return each.cell.adapter
     if factor not in FACTOR_AT:

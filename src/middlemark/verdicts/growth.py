@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, FIELDS
+from middlemark.model.cell import FACTORS, FIELDS, subject
 from middlemark.model.factors import Factor
 from middlemark.model.levels import Level
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.signed_rank import signed_rank
-from middlemark.verdicts.names import is_contradicted, joined, plain, subject, varying, words
+from middlemark.verdicts.names import is_contradicted, joined, plain, varying, words
 from middlemark.verdicts.rows import Row
 
 METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from middlemark.model import load
-from middlemark.model.cell import FACTORS, Cell, show_level
+from middlemark.model.cell import FACTORS, Cell, show_level, subject
 from middlemark.model.link import HERE, is_apart
 from middlemark.model.units import format_count, format_size
 from middlemark.model.user_file import user_file
@@ -169,12 +169,6 @@ def words(cell: Cell, factors: Collection[str]) -> str:
     """Return the cell's levels of these factors, in the order of ``WORDS``: ``block, 2 processes``."""
     levels = [in_words(cell) for factor, in_words in WORDS.items() if factor in factors]
     return ", ".join(each for each in levels if each not in NOT_SHOWN)
-
-
-def subject(cell: Cell) -> str:
-    """Return adapter and transport; one word if both have the same name."""
-    is_one_word = cell.transport == cell.adapter or "transport" in cell.unknown
-    return cell.adapter if is_one_word else f"{cell.adapter} {cell.transport}"
 
 
 def size(cell: Cell) -> str:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from middlemark.model.cell import experiment
+from middlemark.model.cell import experiment, subject
 from middlemark.model.plan import Raced
 from middlemark.model.run import Run
 from middlemark.model.times import Summary
@@ -22,7 +22,6 @@ from middlemark.verdicts.names import (
     joined,
     labels,
     size,
-    subject,
     unusual,
     usual,
     varying,

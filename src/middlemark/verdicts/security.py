@@ -7,14 +7,14 @@ from typing import get_args
 
 import msgspec
 
-from middlemark.model.cell import EXPERIMENT, Cell
+from middlemark.model.cell import EXPERIMENT, Cell, subject
 from middlemark.model.protocol import Security
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.experiments import Standing
-from middlemark.verdicts.names import ASKED, plain, subject, words
+from middlemark.verdicts.names import ASKED, plain, words
 from middlemark.verdicts.rows import Row, grouped, per_message_ns
 
 NONE: Security = "none"

@@ -11,6 +11,7 @@ import msgspec
 from middlemark.document.document import Document
 from middlemark.show import View
 from middlemark.show.json.comparisons import CompareOutput, SelfTestOutput
+from middlemark.show.json.history import HistoryOutput
 from middlemark.show.json.listing import AboutOutput, AdaptersOutput, RunsOutput, SuitesOutput
 from middlemark.show.json.machine import (
     DiagnoseOutput,
@@ -21,6 +22,7 @@ from middlemark.show.json.machine import (
     TunePlanOutput,
 )
 from middlemark.show.json.output import builtins, printed
+from middlemark.show.json.published import Published
 from middlemark.show.json.run import ResultOutput, StudyOutput, expectations_output, result_output
 from middlemark.show.json.which import WhichOutput
 from middlemark.suite.frameworks import Frameworks
@@ -29,6 +31,7 @@ OUTPUTS: Mapping[str, type[msgspec.Struct]] = {
     "run": ResultOutput,
     "which": WhichOutput,
     "compare": CompareOutput,
+    "history": HistoryOutput,
     "selftest": SelfTestOutput,
     "reproduce": StudyOutput,
     "doctor": DoctorOutput,
@@ -42,6 +45,7 @@ OUTPUTS: Mapping[str, type[msgspec.Struct]] = {
     "list-frameworks": Frameworks,
     "list-runs": RunsOutput,
     "about": AboutOutput,
+    "published": Published,
 }
 """Name of the schema → output."""
 
