@@ -1,8 +1,6 @@
 """Measures trials without storing a run."""
 
-import contextlib
 import secrets
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from middlemark.runs.read import readers
 from middlemark.show.progress import progress
 from middlemark.sites.domains import Domains
 from middlemark.sites.here import Here
-from middlemark.sites.residue import make_scratch
+from middlemark.sites.residue import scratch_folder
 from middlemark.stats.cells import trials_by_cell
 from middlemark.stats.trials import TrialSummary
 from middlemark.trial.observe import Shared
@@ -24,9 +22,7 @@ from middlemark.workers.find import witness
 def measure_in_scratch(plan: Plan, workers: Mapping[str, Worker], *, quiet: bool) -> list[list[TrialSummary]] | None:
     """Return the trials of each cell; None: interrupted. The files of the trials are removed."""
     outcomes: list[TrialOutcome] = []
-    with contextlib.ExitStack() as ending:
-        name = make_scratch()  # if this process is killed, the next run removes it
-        ending.callback(shutil.rmtree, name, ignore_errors=True)
+    with scratch_folder() as name:
         (Path(name) / "samples").mkdir()
         shared = Shared(name, secrets.token_hex(3), Here(Domains(plan.seed), witness=witness()))
         try:

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -96,6 +96,16 @@ def make_scratch(
     with contextlib.suppress(OSError, UnicodeEncodeError):  # without a claim, only a kill leaves a little more behind
         (Path(folder) / _CLAIM).write_bytes(msgspec.json.encode(claim))
     return folder
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[str]:
+    """Create a folder like that of a trial, and remove it at the end. If this process is killed, the next run does."""
+    folder = make_scratch()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def clear_abandoned() -> tuple[str, ...]:

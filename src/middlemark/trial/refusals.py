@@ -1,7 +1,6 @@
 """Find the cells of a plan that cannot be measured, before anything starts. Asks adapters; tries links and settings."""
 
 import asyncio
-import shutil
 from collections.abc import Mapping
 
 import msgspec
@@ -13,7 +12,7 @@ from middlemark.model.protocol import ErrorEvent
 from middlemark.model.user_file import KEY
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.link import join
-from middlemark.sites.residue import make_scratch
+from middlemark.sites.residue import scratch_folder
 from middlemark.sites.trial_settings import refused as refused_setting
 from middlemark.trial.tasks import tasks_of
 from middlemark.workers.ask import NoAnswerError, ask
@@ -30,16 +29,13 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
     """
     first = {trial.cell: trial for trial in reversed(plan.trials)}
     asked: dict[tuple[str, str | None], list[tuple[int, bytes]]] = {}
-    scratch = make_scratch()  # a configuration may write files
-    try:
+    with scratch_folder() as scratch:  # a configuration may write files
         for number, cell in enumerate(plan.cells):
             lines = asked.setdefault((cell.adapter, dict(cell.native).get(KEY)), [])
             transport = workers[cell.adapter].description.transport(cell.transport)
             assert transport is not None, "the plan checked it"
             lines += [(number, line) for line in _commands(cell, first[number], transport, interface, scratch)]
         answers = await asyncio.gather(*(_asked(workers[adapter], lines) for (adapter, _), lines in asked.items()))
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     found = {number: error for refused in answers for number, error in refused.items()}
     for link in dict.fromkeys(cell.link for cell in plan.cells if cell.link is not None):
         try:
