@@ -1,5 +1,6 @@
 """Every warning: when it is raised, when it is not, and its text."""
 
+import msgspec
 import pytest
 from stats_cases import DESCRIPTIONS, cell, outcome, plan
 
@@ -61,6 +62,14 @@ def test_a_message_larger_than_the_segment_is_named_with_the_setting(actual: str
     fits = _of_trial(cell(size=(512 << 10) - 1), limits, actual_transport=actual, segment=segment)
     unknown = _of_trial(cell(size=1 << 20), limits, actual_transport=actual)
     assert not {"message-exceeds-segment"} & {*fits, *unknown}
+
+
+def test_a_row_with_a_users_file_lists_what_the_trial_set_instead() -> None:
+    limits, notes = Limits(samples=1000), ("config: left out: Interfaces (line 3)", "Cyclone DDS reports: moved")
+    own = msgspec.structs.replace(cell(), native=(("config", "/my.xml"),))
+    warning = _of_trial(own, limits, notes=notes)["own-configuration"]
+    assert warning.text == "config: left out: Interfaces (line 3); Cyclone DDS reports: moved"
+    assert "own-configuration" not in {**_of_trial(cell(), limits, notes=notes), **_of_trial(own, limits)}
 
 
 def test_without_evidence_no_transport_is_contradicted() -> None:
