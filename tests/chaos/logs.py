@@ -1,6 +1,7 @@
-"""Damages logs of other tools.
+"""Damages logs of other tools, topologies and the metadata of bags.
 
-``import`` must read the intact part or refuse the log, and its result must be readable.
+``import`` must read the intact part or refuse the log, its result must be readable, and figures that contradict each
+other must be marked. ``workload`` must make a suite or refuse the file.
 """
 
 import json
@@ -13,6 +14,11 @@ from attempts import run
 from mutations import lines_of, of_bytes, of_json
 
 LOGS = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
+
+
+WORKLOADS = ("irobot-actions", "irobot-number", "irobot-subscribers", "rosbag2")
+"""The beginnings of the names of files that ``workload`` reads."""
+ORDER = ("min", "p50", "p90", "p99", "p99_9", "p99_99", "max")
 
 
 class Kind:
@@ -39,10 +45,18 @@ class Kind:
             did.append(what)
         damaged = self.folder / log.name
         damaged.write_bytes(content)
+        what = f"{log.parent.name}/{log.name}: {'; '.join(did)}"
+        if log.name.startswith(WORKLOADS):
+            losses = [*run("workload", str(damaged), "-o", str(self.folder / "suite.toml")).losses({0, 2, 3})]
+            damaged.unlink()
+            return what, losses
         runs = self.folder / "runs"
         shutil.rmtree(runs, ignore_errors=True)
         form = draw.choice(("text", "json", "csv"))
-        losses = [*run("import", str(damaged), "--out", str(runs), "--format", form).losses({0, 1, 2, 3})]
+        imported = run("import", str(damaged), "--out", str(runs), "--format", form)
+        losses = [*imported.losses({0, 1, 2, 3})]
+        if form == "json" and imported.code == 0:
+            losses += _unmarked(imported.out)
         if kept := [*runs.glob("*/run.json")]:
             losses += run("report", str(kept[0].parent), "--markdown", "-").losses({0})
             listed = run("list", "runs", str(runs))
@@ -50,7 +64,20 @@ class Kind:
             if listed.err:
                 losses.append(f"the imported run cannot be read: {listed.err}")
         damaged.unlink()
-        return f"{log.parent.name}/{log.name}: {'; '.join(did)}", losses
+        return what, losses
+
+
+def _unmarked(out: str) -> list[str]:
+    """Return each row with figures that contradict each other, but without the warning that says so."""
+    found = []
+    for cell in json.loads(out)["cells"]:
+        marked = {each["code"] for each in cell["warnings"]} & {"contradiction", "clocks-differ"}
+        for name in ("round_trip_ns", "one_way_from_sent_ns"):
+            times = cell[name] or {}
+            figures = [times[key] for key in ORDER if times.get(key) is not None]
+            if figures != sorted(figures) and not marked:
+                found.append(f"{cell['name']}: {name} does not ascend: {times}")
+    return found
 
 
 def _damage(draw: random.Random, log: Path, content: bytes) -> tuple[str, bytes]:
