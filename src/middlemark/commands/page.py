@@ -207,7 +207,7 @@ def unknown_command(command: click.Command, word: str, ctx: click.Context) -> Re
 
     if not isinstance(command, click.Group):
         return RequestError([Problem(word, f"`{ctx.command_path}` has no commands; leave {word} out")])
-    near = nearest(word, command.list_commands(ctx)) or _command_of_a_group(command, word, ctx)
+    near = _command_of_a_group(command, word, ctx) or nearest(word, command.list_commands(ctx))
     hint = f"did you mean '{near}'?" if near else f"`{help_command(ctx)}` lists the commands"
     return RequestError([Problem(word, f"there is no such command; {hint}")])
 
