@@ -17,7 +17,7 @@ from middlemark.publish.result import published
 
 
 def write(folder: Path) -> None:
-    """Write two results for each machine: messages of two sizes, and a robot."""
+    """Write three results for each machine: messages of two sizes, a robot, and a crowd."""
     folder.mkdir(parents=True, exist_ok=True)
     draw = random.Random(3)
     for processors, vega in ((2, 17_000), (4, 11_000)):
@@ -30,7 +30,9 @@ def write(folder: Path) -> None:
             if (name, size) != ("deneb", 64)
         }
         robots = {robot("lyra"): [0.3, 0.31] * 4, robot("vega"): [1.2, 1.3] * 4}
-        for run in (run_of(cells, machine=machine), run_of(robots, suites=("amr",), machine=machine)):
+        crowd = {cell("lyra", subscribers=number): [9000.0 * number + at for at in range(8)] for number in (1, 4)}
+        runs = [run_of(cells, machine=machine), run_of(robots, suites=("amr",), machine=machine)]
+        for run in (*runs, run_of(crowd, suites=("crowd",), machine=machine)):
             result = finished(published(run, (), None))
             (folder / name_of(result)).write_text(text_of(result), encoding="utf-8")
 

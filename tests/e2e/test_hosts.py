@@ -92,7 +92,7 @@ def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> No
         assert cell["across"] == "base-robot"
         assert cell["samples"] == 200
         assert cell["actual_transport"] == "udp"
-        assert cell["breakdown_absent"] == "it would compare raw counters of two hosts"
+        assert cell["breakdown_absent"] == "a breakdown would compare raw counters of two hosts"
         assert not [each for each in cell["warnings"] if each["code"] == "versions-differ"]
     report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
     assert all(f"{name}: " in report for name in NAMES)
@@ -303,7 +303,7 @@ def test_an_emulated_link_between_hosts_is_refused_before_any_host_is_reached(be
     pytest.importorskip("asyncssh")
     ended = bench.run("run", "--hosts", "base=localhost,robot=nowhere.invalid", "--link", "1gbit", "--adapter", "udp")
     assert ended.code == 2
-    assert "--link: a link is emulated within one machine; leave it out, or leave out --hosts" in ended.err
+    assert "--link: a link is emulated within one machine; leave out the link, or leave out --hosts" in ended.err
 
 
 @pytest.mark.brief

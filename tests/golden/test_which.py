@@ -271,7 +271,7 @@ def test_show_prints_the_settings_of_the_winner_below_its_version_and_levels(wit
     printed = text_of(read_measured(with_settings), PrintOptions(parts=("settings",)))
     assert printed == f"# {begin}\n{SHORT.text}"
     absent = text_of(read_measured(field), PrintOptions(parts=("settings",)))
-    assert absent == f"{begin}\n  no settings in its own form: its adapter does not report them\n"
+    assert absent == f"{begin}\n  no settings in the middleware's own form: its adapter does not report them\n"
 
 
 def test_the_summary_names_the_option_that_prints_settings_if_there_are_any(with_settings: Path, field: Path) -> None:

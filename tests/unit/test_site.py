@@ -120,6 +120,13 @@ def test_an_existing_folder_an_empty_folder_and_a_full_disk_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_crowd_has_its_growth_with_the_interval(folder: Path, tmp_path: Path) -> None:
+    site(str(folder), "-o", str(tmp_path / "site"))
+    text = (tmp_path / "site" / "crowds.html").read_text()
+    assert "crowd, subscribers" in text
+    assert re.search(r"× (3\.99|4\.00) \(", text)
+
+
 def test_a_name_of_a_page_is_a_plain_file_name() -> None:
     assert slug("Intel(R) Xeon, 2 processors/../x") == "intel-r-xeon-2-processors-x"
     assert slug("…") == "unknown"

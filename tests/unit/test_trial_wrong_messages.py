@@ -75,7 +75,7 @@ def test_a_wrong_message_is_named_with_its_worker_and_field(
 @pytest.mark.parametrize(
     ("at", "field", "value", "why"),
     [
-        ("subscriber 1", "index", 0, "result: subscriber 0: it has no such role"),
+        ("subscriber 1", "index", 0, "result: subscriber 0: the worker has no such role"),
         ("subscriber 1", "topic", 7, "result: subscriber 1: its topic is 7, expected 0"),
     ],
 )

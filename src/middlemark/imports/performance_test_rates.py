@@ -122,7 +122,7 @@ class Range(msgspec.Struct, frozen=True):
 
     @property
     def narrow(self) -> bool:
-        """Say whether the greatest count is at most 1 % above the least one, or one message a row."""
+        """Say whether the greatest count is at most 1 % above the least count, or one message a row."""
         return self.high - self.low <= max(0.01 * self.low, 1)
 
 
@@ -303,9 +303,7 @@ class CountsTally:
         assert first is not None
         chosen = 0 if self._fits else 1
         reading, (after_first, later) = self._readings[chosen], self._spans[chosen]
-        if (
-            not self._own_divisor
-        ):  # the divisor of the first row is not in the log, but it is about as long as the others
+        if not self._own_divisor:  # the divisor of the first row is not in the log, but is about that of the others
             self._add_first(first, self._shortest, self._longest)
         arrived = self._first_arrived[chosen]
         hz = later.hz

@@ -1,6 +1,7 @@
 """A static site of published results: pages that need no server and no network."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,10 +14,12 @@ from markupsafe import Markup
 
 from middlemark import __version__
 from middlemark.document.numbers import measured, ratio
+from middlemark.document.report_tables import growth_tables
 from middlemark.model.units import format_size
 from middlemark.publish.files import text_of
-from middlemark.publish.result import run_again
+from middlemark.publish.result import document_again, run_again
 from middlemark.show.html.page import data_block, styles
+from middlemark.show.html.values import texts_of
 from middlemark.show.json.published import Published, PublishedCell
 
 _HERE = Path(__file__).parent / "templates"
@@ -81,13 +84,15 @@ def pages(files: Files, reports: Mapping[str, str]) -> Iterator[tuple[str, str]]
     def page(template: str, root: str, title: str, **values: Any) -> str:
         return _environment().get_template(template).render(common, root=root, title=title, **values)
 
-    compared = [each for each in entries if each.pattern != "workload"]
+    rivals = Counter((each.file, each.question) for each in entries)
+    compared = [each for each in entries if each.pattern != "workload" and rivals[each.file, each.question] > 1]
     data = Markup(data_block({"entries": msgspec.to_builtins(compared)}))
     chips = [(field, title, _levels(compared, field)) for field, title in _CHIPS]
     yield "index.html", page("index.html", "", "Results", rows=ranking(compared), data=data, chips=chips, files=files)
     yield "contribute.html", page("contribute.html", "", "Contribute a result")
     robots = sorted((each for each in entries if each.pattern == "workload"), key=lambda each: each.figure)
     yield "robots.html", page("robots.html", "", "Robots: deadlines", robots=_by(robots, "question"))
+    yield "crowds.html", page("crowds.html", "", "Crowds: how it grows", growths=list(_growths(files)))
     for machine in machines:
         own = {name: each for name, each in files.items() if machine_of(each) == machine}
         found = [each for each in entries if each.machine == machine]
@@ -105,6 +110,18 @@ def pages(files: Files, reports: Mapping[str, str]) -> Iterator[tuple[str, str]]
         yield f"middleware/{slug(adapter)}.html", page("middleware.html", "../", title, entries=found)
     yield from ((f"results/{name}.json", text_of(result)) for name, result in files.items())
     yield from ((f"report/{name}.html", text) for name, text in reports.items())
+
+
+CROWDS = ("subscribers", "publishers", "topics", "copies", "scale")
+"""The factors along which a crowd grows."""
+
+
+def _growths(files: Files) -> Iterator[dict[str, Any]]:
+    """Yield a table for each result and each factor of a crowd: the figure at the lowest level, and its growth."""
+    for result in files.values():
+        for factor, table in growth_tables(document_again(result).growths):
+            if factor in CROWDS:
+                yield texts_of(table) | {"title": f"{result.title}, {factor}", "machine": machine_of(result)}
 
 
 _CHIPS = (("machine", "machine"), ("suite", "suite"), ("pattern", "pattern"), ("size", "size"))

@@ -16,7 +16,7 @@ def cell_name(cell: Cell) -> str:
     """Return ``ping-pong/adapter:shm/transport:shm/size:64/receive:block``, with further factors if not the default.
 
     The name depends only on the cell, and different cells have different names. A workload's name replaces the factors
-    that it implies: ``stream/adapter:shm/transport:shm/receive:block/workload:amr``.
+    that the workload implies: ``stream/adapter:shm/transport:shm/receive:block/workload:amr``.
     """
     parts: list[str] = [cell.pattern]
     for factor in FIELDS:

@@ -23,9 +23,10 @@ _ANSWER = msgspec.json.Decoder(ErrorEvent | None)
 
 
 async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) -> dict[int, ErrorEvent]:
-    """Return number of a cell → its refusal. An adapter that does not answer refuses nothing: its trials will fail.
+    """Return number of a cell → refusal.
 
-    A middleware keeps what it has loaded, so each of a user's own files has a process of its own.
+    An adapter that does not answer refuses nothing: the adapter's trials will fail. A middleware keeps what it has
+    loaded, so each of a user's own files has a process of its own.
     """
     first = {trial.cell: trial for trial in reversed(plan.trials)}
     asked: dict[tuple[str, str | None], list[tuple[int, bytes]]] = {}

@@ -18,11 +18,11 @@ from middlemark.verdicts.rows import Row
 
 METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")
 MOST = 400
-"""The most lines of growth in a document: nobody reads a longer table."""
+"""The most lines of growth in a document, because nobody reads a longer table."""
 
 
 class Grown(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric at one level. ``times``: divided by its value at the lowest level of the line, paired by round."""
+    """A metric at one level. ``times``: the value divided by the value at the lowest level, paired by round."""
 
     row: int
     at: float
@@ -79,7 +79,7 @@ def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
 
 
 def _numbers(rows: Sequence[Row], field: str) -> list[float | None]:
-    """Return the level of each row; None: it is not a number (``max``, all), or unknown."""
+    """Return the level of each row; None: the level is no number (``max``, all), or unknown."""
     levels: list[Level] = [
         None if field in row.result.cell.unknown else getattr(row.result.cell, field) for row in rows
     ]

@@ -25,13 +25,17 @@ _TITLE_FACTORS = ("pattern", "rate", "receive", "processes", "link")
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of one row. ``times``: its time divided by the time at ``none``; None: not measured at ``none``."""
+    """The cost of one row.
+
+    ``times``: the row's time divided by the time at ``none``; None: not measured at ``none``.
+    """
 
     row: Row
     ns: float
     times: float | None
     standing: Standing
-    """Compared with the same cell at ``none``; ``ONLY``: the row is at ``none``, or ``none`` was not measured."""
+    """The result of the comparison with the same cell at ``none``; ``ONLY``: the row is at ``none``, or ``none`` was
+    not measured."""
 
 
 class CostLine(msgspec.Struct, frozen=True, kw_only=True):

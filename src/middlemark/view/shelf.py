@@ -12,7 +12,7 @@ from middlemark.store import StoreError, list_runs, read_run
 
 
 class Shelved(msgspec.Struct, frozen=True):
-    """A run in the list. ``wrong``: why it cannot be read; the other fields are then empty."""
+    """A run in the list. ``wrong``: why the run cannot be read; the other fields are then empty."""
 
     name: str
     folder: Path
