@@ -49,6 +49,9 @@ class RosC {
       Transport transport = ros2::network(rmw.name, beneath);
       transport.receive = {Reception::poll, Reception::block};
       transport.types = kit::all_types;
+#ifdef MIDDLEMARK_RCL_NO_OWN_TYPES
+      std::erase(transport.types, MessageType::tf);  // tf2_msgs is not in the wheels
+#endif
       transport.varying_sizes = true;
       transport.max_history = std::nullopt;
 #ifdef MIDDLEMARK_RCL_LOANS

@@ -20,9 +20,17 @@
 #include <std_msgs/msg/u_int8_multi_array.h>
 #include <tf2_msgs/msg/tf_message.h>
 
+#if __has_include(<rcl/version.h>)
+#include <rcl/version.h>
+#endif
 #ifdef MIDDLEMARK_ROS2_WHEELS
+#if RCL_VERSION_MAJOR >= 10
 #include "plain.hpp"
 #define MIDDLEMARK_RCL_LOANS
+#else
+// The RMW of Jazzy accepts only types that also have an introspection type support. Those that this folder makes have none.
+#define MIDDLEMARK_RCL_NO_OWN_TYPES
+#endif
 #endif
 
 namespace middlemark::rcl {
@@ -110,7 +118,7 @@ class Octets final : public kit::TypedMessage {
 }
 
 /// `loan`: the type must be plain.
-[[nodiscard]] inline const rosidl_message_type_support_t* support_of(const Topic& topic, bool loan) {
+[[nodiscard]] inline const rosidl_message_type_support_t* support_of(const Topic& topic, [[maybe_unused]] bool loan) {
 #ifdef MIDDLEMARK_RCL_LOANS
   if (loan) return PlainTypes::of(topic.message_bytes);
 #endif

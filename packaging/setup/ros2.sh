@@ -28,7 +28,7 @@ set_up_ros2() {
   rm -rf "$folder"
   if ! logged "$python" -m venv "$folder" ||
     ! logged "$folder/bin/python" -m pip install --disable-pip-version-check --no-input --no-compile --only-binary :all: \
-      --require-hashes --requirement "$lock"; then
+      --no-binary empy --require-hashes --requirement "$lock"; then  # empy, for the generators, has no wheel
     rm -rf "$folder"
     refuse_ros2 "ROS 2 $distribution could not be installed from PyPI, the whole log is $log;" \
       "\`./middlemark build ros2\` tries again"
@@ -41,7 +41,7 @@ refuse_ros2() {
   echo "$*" >"$folder.refused"
 }
 
-ros2_identity() { echo "$python $root/$folder $(cksum <"$lock")"; }
+ros2_identity() { echo "$root/$folder $(cksum <"$lock")"; }
 
 # Prints the first interpreter for which there are wheels.
 ros2_python() {
