@@ -28,7 +28,7 @@
 #include "plain.hpp"
 #define MIDDLEMARK_RCL_LOANS
 #else
-// The RMW of Jazzy accepts only types that also have an introspection type support. Those that this folder makes have none.
+// The RMW of Jazzy accepts only types that also have an introspection type support. The types of this folder have none.
 #define MIDDLEMARK_RCL_NO_OWN_TYPES
 #endif
 #endif

@@ -17,7 +17,7 @@ from middlemark.workers.later import build_again
 
 CHECKOUT = Path(__file__).parents[3]
 GROUPS = {"ros2": ("rcl", "rclpy")}
-"""Names for several adapters. Those of `ros2` use the ROS 2 of PyPI that MIDDLEMARK_ROS2 names, or a sourced ROS 2."""
+"""Names for several adapters. The adapters of `ros2` share the ROS 2 that MIDDLEMARK_ROS2 names, or a sourced ROS 2."""
 
 
 def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
