@@ -10,6 +10,7 @@ from conversation import Conversation
 
 from middlemark.model.description import ANY, DEFAULT_CONFIGURATION, Worker
 from middlemark.sites.residue import SYSTEM_V
+from middlemark.system.checks.daemons import ROS2_LIBRARIES
 
 ROOT = Path(__file__).resolve().parent.parent
 CARRIERS = {"shared-memory", "udp", "tcp", "unix-socket", "message-queue", "process-memory", ANY}
@@ -71,7 +72,8 @@ def test_transports_have_distinct_names_and_known_levels(worker: Worker) -> None
 
 def test_the_last_transport_of_a_middleware_is_its_default_configuration(worker: Worker) -> None:
     names = [transport.name for transport in worker.description.transports]
-    if worker.description.is_raw_transport or worker.description.bench_only or worker.description.name == "rclcpp":
+    lists_rmws = worker.description.name in ROS2_LIBRARIES  # each transport is an RMW in its default configuration
+    if worker.description.is_raw_transport or worker.description.bench_only or lists_rmws:
         assert DEFAULT_CONFIGURATION not in names
     else:
         assert names[-1] == DEFAULT_CONFIGURATION

@@ -46,6 +46,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     reliability: str | None = None
     receive: str | None = None
     echo: str | None = None
+    loan: bool | None = None
     security: tuple[str, ...] = ()
     larger_than: int | None = None
     """Only messages of more than this number of bytes."""
@@ -78,6 +79,7 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             and self.reliability in (None, factors["reliability"])
             and self.receive in (None, factors.get("receive"))
             and self.echo in (None, factors.get("echo"))
+            and self.loan in (None, factors.get("loan", False))
             and (not self.security or factors.get("security", "none") in self.security)
             and (self.larger_than is None or factors["size"] > self.larger_than)
             and (not self.several_publishers or publishers > 1)

@@ -173,6 +173,14 @@ concept HasLastError = requires(const T& object) {
 template <class S>
 concept BoundsTake = requires { typename std::integral_constant<std::size_t, S::most_per_take>; };
 
+/// Optional for subscribers: `static constexpr std::chrono::milliseconds resends_within`, the longest time after which the
+/// middleware sends a lost reliable message again. When a trial ends, the role waits for this time and one second more
+/// after the last message. Without it the role waits one second.
+template <class S>
+concept ResendsWithin = requires {
+  { S::resends_within } -> std::convertible_to<std::chrono::milliseconds>;
+};
+
 /// Optional for subscribers: returns the number of publishers of its topic that this subscriber has found so far. A
 /// message to a subscriber that has not found the publisher yet may be lost, so a trial starts after both sides have
 /// found each other. Called like Publisher's matched().

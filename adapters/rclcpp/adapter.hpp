@@ -2,6 +2,7 @@
 // setting sets.
 #pragma once
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,11 +13,12 @@
 #include <rclcpp/rclcpp.hpp>
 #include <rmw/rmw.h>
 
-#include "index.hpp"
+#include "ros2/index.hpp"
 #include "listening.hpp"
 #include "node.hpp"
-#include "rmw.hpp"
+#include "ros2/rmw.hpp"
 #include "topics.hpp"
+#include "version.hpp"
 #if __has_include(<middlemark_interfaces/srv/bytes.hpp>)
 #include "service.hpp"
 #define MIDDLEMARK_RCLCPP_SERVICES
@@ -41,19 +43,21 @@ class RosClientLibrary {
     }
     Description description;
     description.name = "rclcpp";
-    description.version = ros2::version(library.version);
+    description.version = ros2::rclcpp_version(library.version);
     description.library = library.path;
     description.licence = "Apache-2.0";
     description.credentials = {Credential::x509, Credential::dds};
     description.own_threads = true;
     std::vector<std::string> words;
     for (const ros2::Rmw& rmw : rmws) {
-      description.transports.push_back(ros2::network(rmw.name));
-      words.push_back(ros2::words_of(rmw, ros2::measures_nothing ? ros2::beneath(rmw.name) : ""));
+      const std::string beneath = ros2::measures_nothing ? ros2::beneath(rmw.name) : "";
+      description.transports.push_back(ros2::network(rmw.name, beneath));
+      words.push_back(ros2::words_of(rmw, beneath));
     }
-    description.title = ros2::title(words);
+    const char* const distribution = std::getenv("ROS_DISTRO");
+    description.title = ros2::title(distribution != nullptr ? distribution : "", "rclcpp", words);
     description.transports.push_back(ros2::within_process());
-    description.residue = {"/dev/shm/fastrtps_*", "/dev/shm/sem.fastrtps_*", "/dev/shm/fast_datasharing_*"};
+    description.residue = ros2::residue();
     description.native = kit::native_table<ros2::Native>();
     return description;
   }

@@ -111,6 +111,7 @@ class Spinning : kit::Pinned {
 class Receiver : public kit::Attempts {
  public:
   static constexpr std::size_t most_per_take = 1024;
+  static constexpr std::chrono::milliseconds resends_within = heartbeat_period;
 
   /// Returns true at once when there is no wait set, which is the case unless the reception is `block`.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {

@@ -12,9 +12,9 @@
 #include <middlemark/kit/pinned.hpp>
 #include <rclcpp/rclcpp.hpp>
 
-#include "index.hpp"
-#include "keystore.hpp"
-#include "rmw.hpp"
+#include "ros2/index.hpp"
+#include "ros2/keystore.hpp"
+#include "ros2/rmw.hpp"
 
 namespace middlemark::ros2 {
 

@@ -1,6 +1,7 @@
 // Decides when a stopped receiver may end: when all messages have arrived, or when none arrive any more.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -22,8 +23,11 @@ class Drain {
   static constexpr std::uint64_t limit_s = 10;
 
   explicit Drain(std::uint64_t quiet_ns) noexcept : quiet_ns_(quiet_ns) {}
-  explicit Drain(Reliability reliability) noexcept
-      : Drain(reliability == Reliability::reliable ? quiet_reliable_ns : quiet_best_effort_ns) {}
+  /// `resends_within`: see ResendsWithin.
+  explicit Drain(Reliability reliability, std::chrono::nanoseconds resends_within = {}) noexcept
+      : Drain(reliability == Reliability::reliable
+                  ? quiet_reliable_ns + static_cast<std::uint64_t>(resends_within.count())
+                  : quiet_best_effort_ns) {}
 
   /// Call repeatedly after the stop was requested. Returns nullopt while messages may still arrive. `warm_ups`: the
   /// number of warm-up messages received so far. It shows that messages still arrive when deep buffers contain warm-up

@@ -56,7 +56,9 @@ class OneByOne {
 template <class Incoming, class Visitor>
 Ended receive_until_stopped(Incoming& incoming, Visitor& visitor, Reception reception, Reliability reliability,
                             Progress& progress) {
-  Drain drain(reliability);
+  std::chrono::nanoseconds resends_within{};
+  if constexpr (ResendsWithin<Incoming>) resends_within = Incoming::resends_within;
+  Drain drain(reliability, resends_within);
   const auto ended = [&]() noexcept -> std::optional<Ended> {
     if (!progress.stop.requested()) [[likely]]
       return std::nullopt;

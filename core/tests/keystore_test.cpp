@@ -1,4 +1,4 @@
-// Tests, without ROS 2, that the SROS2 keystore of the rclcpp adapter has the files that an RMW looks for.
+// Tests, without ROS 2, that the SROS2 keystore of the adapters of ROS 2 has the files that an RMW looks for.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rclcpp/keystore.hpp"
+#include "common/ros2/keystore.hpp"
 
 namespace middlemark::ros2::keystore_test {
 namespace {

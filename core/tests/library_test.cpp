@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -36,6 +37,24 @@ TEST(LoadedLibrary, with_a_libstdcxx_function_has_the_version_of_the_file_behind
   EXPECT_GE(found.version.size(), std::string("6.0.0").size())
       << "this is the version in the link's name: " << found.version;
   EXPECT_TRUE(found.path.ends_with(found.version));
+}
+
+TEST(LoadedLibrary, of_a_python_wheel_has_the_version_of_the_copy_with_the_longest_name) {
+  void* const original = dlopen("libresolv.so.2", RTLD_LAZY);
+  ASSERT_NE(original, nullptr);
+  const std::string path = loaded_library(dlsym(original, "ns_name_ntop")).path;
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("library-test-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(path, folder / "libcopied.so.3");
+  std::filesystem::copy_file(path, folder / "libcopied.so.3.1.4");
+  std::filesystem::copy_file(folder / "libcopied.so.3", folder / "libcopied.so.3.1.4.7.other");
+  std::filesystem::resize_file(folder / "libcopied.so.3.1.4.7.other", 7);
+  void* const copied = dlopen((folder / "libcopied.so.3").c_str(), RTLD_LAZY);
+  const LoadedLibrary found = loaded_library(dlsym(copied, "ns_name_ntop"));
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(found.path, folder / "libcopied.so.3");
+  EXPECT_EQ(found.version, "3.1.4");
 }
 
 TEST(LoadedLibrary, for_this_executable_has_a_path_and_no_version) {

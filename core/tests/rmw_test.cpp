@@ -1,4 +1,4 @@
-// Tests, without ROS 2, what the rclcpp adapter reports about RMWs: the available ones, version, title, and notes.
+// Tests, without ROS 2, what the adapters of ROS 2 report about RMWs: the available ones, version, title, and notes.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,7 +10,8 @@
 #include <gtest/gtest.h>
 
 #define RCLCPP_VERSION_STR "16.0.11"  // as in rclcpp/version.h
-#include "rclcpp/rmw.hpp"
+#include "common/ros2/rmw.hpp"
+#include "rclcpp/version.hpp"
 
 namespace middlemark::ros2::rmw_test {
 namespace {
@@ -29,14 +30,15 @@ bool some_says(const std::vector<std::string>& notes, const std::string& words) 
   return false;
 }
 
-TEST(Rmw, the_version_comes_from_the_header_because_the_library_has_none) { EXPECT_EQ(version("unknown"), "16.0.11"); }
+TEST(Rmw, the_version_comes_from_the_header_because_the_library_has_none) {
+  EXPECT_EQ(rclcpp_version("unknown"), "16.0.11");
+}
 
 TEST(Rmw, the_title_has_the_distribution_and_every_rmw_with_its_middleware) {
-  setenv("ROS_DISTRO", "humble", 1);
-  EXPECT_EQ(title({words_of({"rmw_cyclonedds_cpp", "1.3.4"}, "Cyclone DDS 0.10.2"), words_of({"rmw_x", ""}, "")}),
+  EXPECT_EQ(title("humble", "rclcpp",
+                  {words_of({"rmw_cyclonedds_cpp", "1.3.4"}, "Cyclone DDS 0.10.2"), words_of({"rmw_x", ""}, "")}),
             "ROS 2 humble rclcpp over rmw_cyclonedds_cpp 1.3.4 (Cyclone DDS 0.10.2), rmw_x");
-  unsetenv("ROS_DISTRO");
-  EXPECT_EQ(title({"rmw_cyclonedds_cpp"}), "ROS 2 rclcpp over rmw_cyclonedds_cpp");
+  EXPECT_EQ(title("", "rclcpp", {"rmw_cyclonedds_cpp"}), "ROS 2 rclcpp over rmw_cyclonedds_cpp");
 }
 
 /// Two installation prefixes as a sourced ROS 2 sets them; the first has precedence.
@@ -115,19 +117,26 @@ TEST(Rmw, without_a_users_choice_a_worker_does_not_restart) {
 }
 
 TEST(Rmw, fast_dds_is_recognised_by_its_segments_and_the_others_by_the_network) {
-  EXPECT_EQ(network("rmw_fastrtps_cpp").carrier, "shared-memory");
-  EXPECT_EQ(network("rmw_fastrtps_cpp").best_effort_carrier, "udp");
-  EXPECT_EQ(network("rmw_fastrtps_cpp").segments, std::vector<std::string>{"fastrtps_*"});
-  EXPECT_EQ(network("rmw_cyclonedds_cpp").carrier, "udp");
-  EXPECT_EQ(network("rmw_zenoh_cpp").carrier, "tcp");
+  EXPECT_EQ(network("rmw_fastrtps_cpp", "").carrier, "shared-memory");
+  EXPECT_EQ(network("rmw_fastrtps_cpp", "").segments, (std::vector<std::string>{"fastrtps_*", "fastdds_*"}));
+  EXPECT_EQ(network("rmw_cyclonedds_cpp", "").carrier, "udp");
+  EXPECT_EQ(network("rmw_zenoh_cpp", "").carrier, "tcp");
+}
+
+TEST(Rmw, the_carrier_of_best_effort_depends_on_the_version_of_fast_dds) {
+  EXPECT_EQ(network("rmw_fastrtps_cpp", "Fast DDS 2.9.1").best_effort_carrier, "udp");
+  EXPECT_EQ(network("rmw_fastrtps_cpp", "Fast DDS 2.14.5").best_effort_carrier, "shared-memory");
+  EXPECT_EQ(network("rmw_fastrtps_cpp", "Fast DDS 3.2.2").best_effort_carrier, "shared-memory");
+  EXPECT_EQ(network("rmw_fastrtps_cpp", "Fast DDS 2.10.1").best_effort_carrier, "any");
+  EXPECT_EQ(network("rmw_fastrtps_cpp", "").best_effort_carrier, "any");
 }
 
 TEST(Rmw, an_rmw_over_dds_has_all_security_levels_and_others_none_with_a_reason) {
   for (const char* const rmw : {"rmw_fastrtps_cpp", "rmw_cyclonedds_cpp"}) {
-    EXPECT_EQ(network(rmw).security.size(), 4U) << rmw;
-    EXPECT_TRUE(network(rmw).permissions) << rmw;
+    EXPECT_EQ(network(rmw, "").security.size(), 4U) << rmw;
+    EXPECT_TRUE(network(rmw, "").permissions) << rmw;
   }
-  for (const Transport& bare : {network("rmw_zenoh_cpp"), within_process()}) {
+  for (const Transport& bare : {network("rmw_zenoh_cpp", ""), within_process()}) {
     EXPECT_EQ(bare.security, std::vector<Security>{Security::none});
     EXPECT_NE(bare.security_why, "");
   }

@@ -172,6 +172,13 @@ TEST(Drain, gives_a_reliable_middleware_time_to_resend) {
   EXPECT_GE(monotonic_ns() - begin, Drain::quiet_reliable_ns);
 }
 
+TEST(Drain, waits_longer_for_a_middleware_that_resends_late) {
+  Drain drain(Reliability::reliable, std::chrono::milliseconds(200));
+  const std::uint64_t begin = monotonic_ns();
+  while (!drain.ended(3, 0, 0)) sched_yield();
+  EXPECT_GE(monotonic_ns() - begin, Drain::quiet_reliable_ns + 200'000'000);
+}
+
 TEST(Drain, continues_while_warm_up_messages_arrive) {
   Drain drain(Reliability::best_effort);
   std::uint64_t warm_ups = 0;

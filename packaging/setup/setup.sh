@@ -7,7 +7,9 @@ here=$(readlink -f -- "${BASH_SOURCE[0]}")
 root=${here%/packaging/setup/setup.sh}
 cd "$root"
 exec 1>&2 </dev/null
-for part in stages say lists packages python pypi changes progress workers web; do source "$root/packaging/setup/$part.sh"; done
+for part in stages say lists packages python pypi ros2 changes progress workers web; do
+  source "$root/packaging/setup/$part.sh"
+done
 
 main() {
   local stage later again='' workers=()

@@ -2,7 +2,8 @@
 # start fast, by setup.sh and by check. Needs $root.
 
 readonly setup_state=$root/build/setup
-readonly environment=(CXX CXXFLAGS LDFLAGS CMAKE_PREFIX_PATH AMENT_PREFIX_PATH)  # what cmake reads from the environment
+# Variables of the environment that cmake reads.
+readonly environment=(CXX CXXFLAGS LDFLAGS CMAKE_PREFIX_PATH AMENT_PREFIX_PATH MIDDLEMARK_ROS2)
 readonly worker_sources=(core probe adapters cmake CMakeLists.txt)  # sources of the workers
 readonly compiled=(-type f ! -name '*.md' ! -name conformance.toml)  # arguments of find: the files that workers depend on
 

@@ -5,6 +5,7 @@
 # means one of the others.
 set_up_workers() {
   local targets=() known stage
+  if [[ " $* " == *" worker-rcl "* || " $* " == *" worker-rclpy "* ]]; then set_up_ros2; fi
   configure_workers
   note_missing_packages "$@"
   known=$(ninja -C build -t targets all | sed 's/:.*//')
@@ -56,7 +57,7 @@ configuration() {
   local identity
   identity_of workers
   grep -v '^sources=' <<<"$identity"
-  cat "$setup_state/installed.txt" build/pypi/*/of 2>/dev/null || true
+  cat "$setup_state/installed.txt" build/pypi/*/of build/ros2-*/of build/ros2-*.refused 2>/dev/null || true
 }
 
 # note_missing_packages STAGE…: writes a note for each adapter that the first start does not build and whose packages are missing.

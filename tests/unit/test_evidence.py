@@ -1,5 +1,6 @@
 """The actual transport, determined from the kernel's counters and the workers' open files."""
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -130,6 +131,16 @@ def test_datagrams_on_loopback_are_counted(udp_pair: tuple[socket.socket, socket
     assert found.udp_sockets >= 2
 
 
+def test_datagrams_to_a_closed_port_are_not_counted(udp_pair: tuple[socket.socket, socket.socket]) -> None:
+    receiver, sender = udp_pair
+    receiver.close()
+    before = read_counters()
+    for _ in range(1000):
+        with contextlib.suppress(ConnectionRefusedError):
+            sender.send(b"x")
+    assert read_counters().udp_datagrams - before.udp_datagrams < 250
+
+
 def test_a_tcp_connection_is_counted_and_a_listening_socket_is_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         assert own_sockets([os.getpid()])["tcp"] == 0
@@ -175,6 +186,14 @@ def test_mapped_segments_are_found_even_if_unlinked(segment: Path) -> None:
         assert mapped_segments([os.getpid()]) == expected
         segment.unlink()
         assert mapped_segments([os.getpid()]) == expected
+
+
+def test_the_segment_of_a_tracer_is_not_evidence() -> None:
+    path = Path(f"/dev/shm/lttng-ust-wait-test-{os.getpid()}")
+    path.write_bytes(bytes(4096))
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+        path.unlink()
+        assert mapped_segments([os.getpid()]) == ()
 
 
 def test_a_process_that_ended_has_no_evidence() -> None:

@@ -32,8 +32,8 @@ def test_every_measured_middleware_is_in_the_table_with_its_own_licence() -> Non
     by_adapter = {each.adapter: each for each in frameworks().framework.values() if each.adapter}
     for worker in find_workers()[0]:
         about = worker.description
-        if about.is_raw_transport or about.bench_only or about.name == "ros2-wire":
-            continue  # ros2-wire is ROS 2 without rclcpp
+        if about.is_raw_transport or about.bench_only or about.name in ("ros2-wire", "rcl"):
+            continue  # ROS 2 without rclcpp
         assert adapter_of(about.name) in by_adapter
         assert by_adapter[adapter_of(about.name)].licence == Fact(about.licence, "adapter")
 

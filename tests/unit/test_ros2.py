@@ -1,6 +1,7 @@
 """The effect of an installed or missing ROS 2 on the build, the workers and the interfaces package."""
 
 import asyncio
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -75,3 +76,34 @@ def test_a_missing_library_is_reported_with_the_script_to_source(
 ) -> None:
     monkeypatch.setattr(find, "ROS", tmp_path / "ros")
     assert f"source {tmp_path}/ros/DISTRO/setup.bash" in unloadable(tmp_path)
+
+
+def refused(folder: Path, before: str = "", **environment: str) -> str:
+    """Return why the set-up does not install a ROS 2 from PyPI; ``before`` are commands of bash that run first."""
+    (folder / "adapters" / "rcl").mkdir(parents=True)
+    for distribution in ("jazzy", "kilted"):
+        (folder / "adapters" / "rcl" / f"{distribution}.lock").touch()
+    script = f"source '{ROOT}/packaging/setup/ros2.sh'; {before} set_up_ros2; cat build/*.refused"
+    return subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_a_distribution_without_wheels_is_refused_with_those_that_have_them(tmp_path: Path) -> None:
+    text = refused(tmp_path, MIDDLEMARK_ROS2="humble")
+    assert "MIDDLEMARK_ROS2=humble: PyPI has jazzy kilted; for another distribution, source its installation" in text
+
+
+def test_a_processor_without_wheels_is_refused(tmp_path: Path) -> None:
+    text = refused(tmp_path, "uname() { echo riscv64; };")
+    assert "PyPI has ROS 2 kilted for x86-64 only, and this is riscv64; source a ROS 2 installation" in text
+
+
+def test_a_python_without_wheels_is_refused(tmp_path: Path) -> None:
+    text = refused(tmp_path, "uname() { echo x86_64; }; type() { return 1; };")
+    assert "CPython 3.11 to 3.13, and none of them is here with its module venv; install python3.13" in text

@@ -16,16 +16,26 @@ from middlemark.workers.find import BUILDER, PREFIX, checkout_adapters, describe
 from middlemark.workers.later import build_again
 
 CHECKOUT = Path(__file__).parents[3]
+GROUPS = {"ros2": ("rcl", "rclpy")}
+"""Names for several adapters. The adapters of `ros2` share the ROS 2 that MIDDLEMARK_ROS2 names, or a sourced ROS 2."""
 
 
 def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    return sorted(name for name in checkout_adapters() if name.startswith(typed))
+    return sorted(name for name in {*checkout_adapters(), *GROUPS} if name.startswith(typed))
+
+
+def _members(names: Sequence[str]) -> list[str]:
+    """Return the adapters of the names, with the adapters of this checkout in place of a group."""
+    members = [each for name in names for each in GROUPS.get(name, (name,))]
+    in_groups = {each for group in GROUPS.values() for each in group} - set(names)
+    return [each for each in members if each not in in_groups or (CHECKOUT / "adapters" / each).is_dir()]
 
 
 @page(
     "build",
     ("build", "every adapter whose middleware is installed"),
     ("build zenoh iceoryx2", "two adapters"),
+    ("build ros2", "ROS 2 from PyPI, and the adapters of its libraries"),
     ("build cyclonedds --prefix /opt/cyclonedds-11 --as 11", "makes the adapter cyclonedds@11"),
 )
 @argument(
@@ -60,7 +70,7 @@ def command(adapters: tuple[str, ...], prefix: str | None, label: str | None, cl
     if clear_cache:
         return _clear_cache()
     if prefix is None:
-        return _build_here(adapters, label)
+        return _build_here(_members(adapters), label)
     if len(adapters) != 1:
         raise RequestError([Problem("--prefix", "names the installation of one middleware; name one adapter")])
     return _build_version(adapters[0], Path(prefix).absolute(), label)

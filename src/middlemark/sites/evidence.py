@@ -12,12 +12,17 @@ from middlemark.model.outcome import Evidence, NetworkCost, Room, Segment
 from middlemark.sites.namespace import OWN, Namespace
 
 SHM = "/dev/shm/"
+TRACING = f"{SHM}lttng-ust-wait-"
+"""The beginning of the path of a segment through which LTTng starts tracing. Every binary of ROS 2 maps it."""
 SYSTEM_V = "/SYSV"
 """The beginning of the name of a System V segment in /proc/PID/maps. The segment's key follows it."""
 
 
 class Counters(msgspec.Struct, frozen=True):
-    """The sums of the counters of the trial's namespaces at one time."""
+    """The sums of the counters of the trial's namespaces at one time.
+
+    ``udp_datagrams`` leaves out datagrams to ports without a socket, which DDS sends to discover peers.
+    """
 
     udp_datagrams: int
     tcp_segments: int
@@ -30,7 +35,7 @@ def read_counters(namespaces: Sequence[Namespace] = (OWN,)) -> Counters:
     with contextlib.closing(NetworkCounters(namespaces)) as counters:
         snmp, (sent_bytes, _) = counters.tables()
     return Counters(
-        udp_datagrams=snmp.get(("Udp", "OutDatagrams"), 0),
+        udp_datagrams=snmp.get(("Udp", "OutDatagrams"), 0) - snmp.get(("Udp", "NoPorts"), 0),
         tcp_segments=snmp.get(("Tcp", "OutSegs"), 0),
         loopback_bytes=sent_bytes,
         qdisc_dropped=dropped_in_queues(namespaces),
@@ -174,7 +179,7 @@ def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
             for line in maps:
                 path = line.split(maxsplit=5)[-1].rstrip("\n").removesuffix(" (deleted)")
-                if path.startswith((SHM, SYSTEM_V)):
+                if path.startswith((SHM, SYSTEM_V)) and not path.startswith(TRACING):
                     low, _, high = line.split()[0].partition("-")
                     sizes[path] = sizes.get(path, 0) + int(high, 16) - int(low, 16)
         for path, size in sizes.items():

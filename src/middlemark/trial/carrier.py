@@ -56,7 +56,7 @@ def stream_actual_transport(
     workers must have a socket of this kind. Secondly, a reliable stream also acknowledges. For small messages,
     heartbeats and acknowledgements take more bytes than the messages. So if the workers have mapped shared memory, the
     frames must also be larger than CONTROL_BYTES on average. With smaller frames either transport is possible, and the
-    result is None.
+    result is None. With mapped shared memory, fewer datagrams than messages are discovery.
     """
     if messages <= 0:
         return None
@@ -68,6 +68,8 @@ def stream_actual_transport(
         content = evidence.loopback_bytes - frames * overhead
         if getattr(evidence, sockets) == 0 or content < payload / 2 or frames * most < payload / 2:
             continue
+        if mapped and kind == "udp" and frames < messages:
+            continue  # a few large datagrams: the discovery of ROS 2
         if mapped and content < frames * CONTROL_BYTES:
             possible = True
         else:

@@ -14,16 +14,18 @@ class Daemon(NamedTuple):
     adapters: tuple[str, ...]
 
 
+ROS2_LIBRARIES = ("rclcpp", "rcl")
+"""The adapters of ROS 2's own libraries."""
 KNOWN = {
-    "iox-roudi": Daemon("RouDi of iceoryx", ("iceoryx", "cyclonedds", "ros2-wire", "rclcpp")),
+    "iox-roudi": Daemon("RouDi of iceoryx", ("iceoryx", "cyclonedds", "ros2-wire", *ROS2_LIBRARIES)),
     "rosmaster": Daemon("the master of ROS 1", ("ros1",)),
     "roscore": Daemon("the master of ROS 1", ("ros1",)),
-    "ros2-daemon": Daemon("the daemon of ros2cli, a participant of its domain", ("rclcpp", "ros2-wire")),
+    "ros2-daemon": Daemon("the daemon of ros2cli, a participant of its domain", (*ROS2_LIBRARIES, "ros2-wire")),
     "mosquitto": Daemon("a broker of MQTT", ("mqtt",)),
-    "zenohd": Daemon("a router of zenoh", ("zenoh", "rclcpp")),
-    "rmw_zenohd": Daemon("a router of zenoh", ("zenoh", "rclcpp")),
-    "fast-discovery-": Daemon("a discovery server of Fast DDS", ("fastdds", "rclcpp")),
-    "MicroXRCEAgent": Daemon("the agent of micro-ROS, a participant of its domain", ("fastdds", "rclcpp")),
+    "zenohd": Daemon("a router of zenoh", ("zenoh", *ROS2_LIBRARIES)),
+    "rmw_zenohd": Daemon("a router of zenoh", ("zenoh", *ROS2_LIBRARIES)),
+    "fast-discovery-": Daemon("a discovery server of Fast DDS", ("fastdds", *ROS2_LIBRARIES)),
+    "MicroXRCEAgent": Daemon("the agent of micro-ROS, a participant of its domain", ("fastdds", *ROS2_LIBRARIES)),
     "yarpserver": Daemon("the name server of YARP", ("yarp",)),
     "yarprun": Daemon("the starter of YARP", ("yarp",)),
     "ecal_mon_gui": Daemon("a monitor of eCAL", ("ecal",)),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from middlemark.system.check import Check, Seen, Severity
+from middlemark.system.checks.daemons import ROS2_LIBRARIES
 from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
@@ -17,7 +18,7 @@ class Variable(NamedTuple):
     adapters: tuple[str, ...] = ()
 
 
-_ROS = ("rclcpp",)
+_ROS = ROS2_LIBRARIES
 BEGINNINGS: Mapping[str, Variable] = {
     "LD_PRELOAD": Variable("falsifies"),
     "RMW_IMPLEMENTATION": Variable("falsifies", _ROS),

@@ -38,8 +38,7 @@ inline void start_without_rmw(char** argv) {
   unsetenv("RCL_ASSERT_RMW_ID_MATCHES");
   std::error_code error;
   execv(std::filesystem::read_symlink("/proc/self/exe", error).c_str(), argv);
-  std::fprintf(stderr, "rclcpp: the worker cannot restart itself without RMW_IMPLEMENTATION: %s\n",
-               std::strerror(errno));
+  std::fprintf(stderr, "the worker cannot restart itself without RMW_IMPLEMENTATION: %s\n", std::strerror(errno));
   std::exit(1);
 }
 

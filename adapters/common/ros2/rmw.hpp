@@ -1,8 +1,9 @@
-// Descriptions of the RMWs: names, versions, the transport of each, and the notes in a result. Uses only rclcpp's version
-// header.
+// Descriptions of the RMWs: names, versions, the transport of each, and the notes in a result. Does not use ROS 2.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -11,36 +12,26 @@
 
 #include "index.hpp"
 
-#if __has_include(<rclcpp/version.h>)
-#include <rclcpp/version.h>
-#endif
-
 namespace middlemark::ros2 {
+
+/// Fast DDS's default period of heartbeats, the longest of the RMWs. Only a heartbeat makes a reader ask for the messages
+/// that it lacks.
+inline constexpr std::chrono::milliseconds heartbeat_period{3000};
 
 inline constexpr const char* intraprocess_name = "intraprocess";
 /// A pattern that matches no segment. Under `intraprocess` the RMW may map segments too, but they carry no messages.
 inline constexpr const char* no_segment = "/";
-
-/// Returns rclcpp's version from its header, which contains the version since Humble. For older releases returns
-/// `of_library`, the version in the library's file name, which may be empty.
-[[nodiscard]] inline std::string version([[maybe_unused]] const std::string& of_library) {
-#ifdef RCLCPP_VERSION_STR
-  return RCLCPP_VERSION_STR;
-#else
-  return of_library;
-#endif
-}
 
 /// Returns an RMW's name and the known versions, such as "rmw_fastrtps_cpp 6.2.7 (Fast DDS 2.9.1)".
 [[nodiscard]] inline std::string words_of(const Rmw& rmw, const std::string& beneath) {
   return rmw.name + (rmw.version.empty() ? "" : " " + rmw.version) + (beneath.empty() ? "" : " (" + beneath + ")");
 }
 
-/// Returns the adapter's title. `rmws`: the words_of() each RMW.
-[[nodiscard]] inline std::string title(const std::vector<std::string>& rmws) {
-  const char* const distribution = std::getenv("ROS_DISTRO");
-  std::string text =
-      std::string("ROS 2 ") + (distribution != nullptr ? distribution + std::string(" ") : "") + "rclcpp";
+/// Returns the title of an adapter. `distribution`: such as "kilted", or empty. `library`: the measured library. `rmws`:
+/// the words_of() each RMW.
+[[nodiscard]] inline std::string title(const std::string& distribution, const std::string& library,
+                                       const std::vector<std::string>& rmws) {
+  std::string text = "ROS 2 " + (distribution.empty() ? "" : distribution + " ") + library;
   for (const std::string& rmw : rmws) text += (&rmw == &rmws.front() ? " over " : ", ") + rmw;
   return text;
 }
@@ -58,16 +49,26 @@ inline constexpr const char* no_segment = "/";
   return over_fastdds(rmw) || rmw.find("cyclonedds") != rmw.npos;
 }
 
-/// Describes the transport of an RMW between two processes of a host.
-[[nodiscard]] inline Transport network(const std::string& rmw) {
+/// Returns the carrier of best effort over Fast DDS, which depends on its version. `beneath`: such as "Fast DDS 2.9.1".
+/// Version 2.9 used UDP, and version 2.14 and later use shared memory; others were not tried.
+[[nodiscard]] inline std::string best_effort_carrier(const std::string& beneath) {
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(beneath.c_str(), "Fast DDS %d.%d", &major, &minor) < 2) return "any";
+  if (major > 2 || (major == 2 && minor >= 14)) return "shared-memory";
+  return major == 2 && minor == 9 ? "udp" : "any";
+}
+
+/// Describes the transport of an RMW between two processes of a host. `beneath`: the middleware under the RMW.
+[[nodiscard]] inline Transport network(const std::string& rmw, const std::string& beneath) {
   Transport transport;
   transport.name = rmw;
   transport.processes = {2};
   transport.carrier = rmw.find("zenoh") != rmw.npos ? "tcp" : "udp";
   if (over_fastdds(rmw)) {
     transport.carrier = "shared-memory";
-    transport.best_effort_carrier = "udp";  // best-effort writers of Fast DDS use the first transport in its list
-    transport.segments = {"fastrtps_*"};
+    transport.best_effort_carrier = best_effort_carrier(beneath);
+    transport.segments = {"fastrtps_*", "fastdds_*"};  // before and since Fast DDS 3
   }
   if (over_dds_security(rmw)) {
     transport.security = {Security::none, Security::authenticated, Security::signed_, Security::encrypted};
@@ -82,6 +83,12 @@ inline constexpr const char* no_segment = "/";
 /// the strategy Enforce. An RMW that cannot apply all of that refuses to start.
 [[nodiscard]] inline std::string protected_by(const std::string& words) {
   return "SROS2, strategy Enforce, " + words + ": DDS Security (PKI-DH, Access-Permissions, AES-GCM-GMAC)";
+}
+
+/// Returns the files that a killed process may leave, whatever its RMW.
+[[nodiscard]] inline std::vector<std::string> residue() {
+  return {"/dev/shm/fastrtps_*", "/dev/shm/sem.fastrtps_*", "/dev/shm/fastdds_*", "/dev/shm/sem.fastdds_*",
+          "/dev/shm/fast_datasharing_*"};
 }
 
 [[nodiscard]] inline Transport within_process() {

@@ -1,5 +1,5 @@
 // SROS2 for this process: makes an enclave from the trial's certificates, in the layout of `ros2 security create_enclave`,
-// and sets the variables that rcl reads. Does not use rclcpp.
+// and sets the variables that rcl reads. Does not use ROS 2.
 #pragma once
 
 #include <unistd.h>
@@ -35,7 +35,7 @@ namespace middlemark::ros2 {
   std::filesystem::create_directories(enclave);
   for (const auto& [name, file] : enclave_files(settings)) {
     if (!std::filesystem::is_regular_file(file)) {
-      throw AdapterError("rclcpp: " + file + " does not exist; SROS2 needs it as " + name,
+      throw AdapterError(file + " does not exist; SROS2 needs it as " + name,
                          "`middlemark certs FOLDER` makes a whole set");
     }
     std::filesystem::create_symlink(file, enclave / name);
@@ -43,7 +43,7 @@ namespace middlemark::ros2 {
   return keystore;
 }
 
-/// Sets the environment variables of SROS2, whatever the user's shell has set. Call before rclcpp::init().
+/// Sets the environment variables of SROS2, whatever the user's shell has set. Call before rcl_init() and rclcpp::init().
 inline void use_security(const Settings& settings) {
   const bool wanted = settings.security != Security::none;
   setenv("ROS_SECURITY_ENABLE", wanted ? "true" : "false", 1);

@@ -1,0 +1,51 @@
+# Makes the target middlemark-ros2-wheels: rcl, rmw_fastrtps_cpp and messages from the wheels in the folder `ros2`, and the
+# interfaces in interfaces/. The wheels' own CMake files name folders of the machine that built them, so this links by hand.
+file(GLOB bundled ${ros2}/lib/python3.*/site-packages/ros_*.libs)
+file(GLOB includes ${ros2}/include/*)
+list(FILTER includes EXCLUDE REGEX "/python3[^/]*$")
+list(APPEND includes ${ros2}/include)  # fastcdr/Cdr.h
+
+set(generated ${CMAKE_CURRENT_BINARY_DIR}/interfaces-${distribution})
+file(GLOB_RECURSE inputs CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/interfaces/*)
+file(SHA256 ${ros2}/of key)
+foreach(input IN LISTS inputs)
+  file(SHA256 ${input} hash)
+  string(APPEND key " ${hash}")
+endforeach()
+if(EXISTS ${generated}/of)
+  file(READ ${generated}/of made)
+endif()
+if(NOT made STREQUAL key)
+  file(REMOVE_RECURSE ${generated})
+  execute_process(
+    COMMAND ${ros2}/bin/python ${CMAKE_CURRENT_SOURCE_DIR}/interfaces/generate.py ${generated}
+    RESULT_VARIABLE status OUTPUT_VARIABLE sources ERROR_VARIABLE message)
+  if(status)
+    message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR}/interfaces/generate.py: ${message}")
+  endif()
+  file(WRITE ${generated}/sources ${sources})
+  file(WRITE ${generated}/of ${key})
+endif()
+file(STRINGS ${generated}/sources sources)
+
+add_library(middlemark-ros2-wheels STATIC EXCLUDE_FROM_ALL ${sources})
+set_target_properties(middlemark-ros2-wheels PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_compile_options(middlemark-ros2-wheels PRIVATE -w)
+target_include_directories(middlemark-ros2-wheels SYSTEM PUBLIC ${generated} ${includes})
+foreach(package builtin_interfaces std_msgs geometry_msgs sensor_msgs service_msgs)
+  list(APPEND libraries ${package}__rosidl_typesupport_fastrtps_c ${package}__rosidl_typesupport_c ${package}__rosidl_generator_c)
+endforeach()
+list(APPEND libraries rcl rmw_fastrtps_cpp rmw rosidl_typesupport_fastrtps_cpp rosidl_typesupport_fastrtps_c
+     rosidl_typesupport_c rosidl_runtime_c rcutils fastcdr)
+list(TRANSFORM libraries PREPEND ${ros2}/lib/lib)
+list(TRANSFORM libraries APPEND .so)
+# rpath instead of runpath, so that it also applies to the libraries of the libraries. Lazy binding, because the message
+# libraries refer to functions of Python, which nothing calls (python_symbols.cpp has the variables to which they refer).
+list(JOIN bundled ":" bundled)
+target_link_libraries(middlemark-ros2-wheels INTERFACE ${libraries})
+target_sources(middlemark-ros2-wheels INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/python_symbols.cpp)
+target_link_options(
+  middlemark-ros2-wheels INTERFACE -Wl,--disable-new-dtags -Wl,-rpath,${ros2}/lib:${bundled} -Wl,-z,lazy
+  -Wl,--allow-shlib-undefined -Wl,--export-dynamic-symbol=PyExc_RuntimeError -Wl,--export-dynamic-symbol=_Py_*Struct)
+target_compile_definitions(
+  middlemark-ros2-wheels INTERFACE MIDDLEMARK_ROS2_WHEELS="${ros2}" MIDDLEMARK_ROS2_DISTRIBUTION="${distribution}")
