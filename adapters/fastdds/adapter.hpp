@@ -55,13 +55,14 @@ class FastDds {
          .loan = {false, true},
          .hands_over = {true},
          .varying_sizes = true},
-        {.name = "udp", .carrier = "udp", .loan = {false, true}, .varying_sizes = true},
+        {.name = "udp", .carrier = "udp", .loan = {false, true}, .varying_sizes = true, .wire = "rtps"},
         {.name = "tcp", .carrier = "tcp", .processes = {2}, .loan = {false, true}, .varying_sizes = true},
         {.name = default_configuration,
          .carrier = "any",
          .segments = {files, "fast_datasharing_*"},
          .loan = {false, true},
-         .varying_sizes = true}};
+         .varying_sizes = true,
+         .wire = "rtps"}};
     for (Transport& transport : description.transports) {
       transport.types = kit::all_types;
       transport.max_history = std::nullopt;
@@ -97,7 +98,7 @@ class FastDds {
     std::set<std::tuple<MessageType, std::size_t, bool>> types;
     for (const Topic& topic : settings.endpoints) types.emplace(topic.type, topic.message_bytes, topic.varies);
     for (const auto& [type, bytes, varies] : types) {
-      dds::TypeSupport(new BytesType(type, bytes, varies)).register_type(participant_.get());
+      dds::TypeSupport(new BytesType(type, bytes, varies, options_.settings.paired)).register_type(participant_.get());
     }
     publisher_ = created(participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT), "the publisher");
     subscriber_ = created(participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT), "the subscriber");
@@ -192,7 +193,8 @@ class FastDds {
     dds::Topic*& topic = topics_[requested.name];
     if (topic == nullptr) {
       topic = created(participant_->create_topic(
-                          requested.name, BytesType::name_of(requested.type, requested.message_bytes, requested.varies),
+                          requested.name, BytesType::name_of(requested.type, requested.message_bytes, requested.varies,
+                                                             requested.paired),
                           dds::TOPIC_QOS_DEFAULT),
                       "the topic " + requested.name);
     }
