@@ -1,5 +1,7 @@
 """Pairs: senders and receivers of different adapters that share a wire."""
 
+import asyncio
+
 import msgspec
 import pytest
 from descriptions import CYCLONE, EVERYONE, FAST, description, transport
@@ -10,7 +12,9 @@ from middlemark.model.description import Worker
 from middlemark.model.levels import Wrong
 from middlemark.model.outcome import Failure, TrialCounts, TrialOutcome
 from middlemark.model.pairs import PAIR, together, why_apart, worker_of
+from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite import load, raw_options
+from middlemark.trial.awaiting import all_with_reasons
 from middlemark.trial.interop import decided
 from middlemark.trial.worker_request import native_for, settings_of
 
@@ -176,3 +180,25 @@ def test_wrong_bytes_are_a_reason_and_a_damaged_message_is_not(counts: TrialCoun
 def test_the_suite_interop_names_no_adapter() -> None:
     [suite] = load(["interop"], raw_options())
     assert suite.sweeps[0].adapters == ("all",)
+
+
+async def _ends(error: WorkerFailedError | None) -> int:
+    if error is not None:
+        raise error
+    return 1
+
+
+def test_both_sides_say_why_they_found_no_peer() -> None:
+    ping = WorkerFailedError("unmatched", "ping: offered incompatible QoS: DEADLINE", "advice")
+    pong = WorkerFailedError("unmatched", "pong 0: requested incompatible QoS: LIVELINESS")
+
+    async def found(*errors: WorkerFailedError | None) -> list[int]:
+        return await all_with_reasons(map(_ends, errors))
+
+    assert asyncio.run(found(None, None)) == [1, 1]
+    with pytest.raises(WorkerFailedError) as raised:
+        asyncio.run(found(ping, pong))
+    assert (raised.value.code, raised.value.advice) == ("unmatched", "advice")
+    assert raised.value.text == f"{ping.text}; {pong.text}"
+    with pytest.raises(WorkerFailedError, match="SIGSEGV"):
+        asyncio.run(found(ping, WorkerFailedError("crashed", "pong 0 was ended by SIGSEGV")))
