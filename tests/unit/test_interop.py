@@ -11,6 +11,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure
 from middlemark.runs.conduct import _status
 from middlemark.show import View, render
+from middlemark.show.html.data import data_of
 from middlemark.verdicts.experiments import Standing
 
 SIX = 6
@@ -98,3 +99,11 @@ def test_a_pair_that_does_not_interoperate_is_a_result() -> None:
     assert _status(results, True, None) == exits.OK
     crashed = run_of({pair("lyra", "vega"): [Failure("crashed", "pong 0")], pair("lyra", "lyra"): [1e4]}).results
     assert _status(crashed, True, None) == exits.CELL_FAILED
+
+
+def test_the_page_has_the_tables_and_the_reasons() -> None:
+    found = data_of(document_of(run_of(figures(PARTLY))))["interop"]
+    assert found["conclusion"].endswith("vega:lyra never.")
+    assert found["tables"][0]["rows"] == [["lyra", "10.0 ✓", "20.0"], ["vega", "no", "30.0"]]
+    assert found["apart"] == [f"vega to lyra: {APART.text} (64 B, reliable, ping-pong)"]
+    assert data_of(document_of(run_of({cell("lyra"): [1e4] * SIX})))["interop"] is None
