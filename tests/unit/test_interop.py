@@ -107,3 +107,12 @@ def test_the_page_has_the_tables_and_the_reasons() -> None:
     assert found["tables"][0]["rows"] == [["lyra", "10.0 ✓", "20.0"], ["vega", "no", "30.0"]]
     assert found["apart"] == [f"vega to lyra: {APART.text} (64 B, reliable, ping-pong)"]
     assert data_of(document_of(run_of({cell("lyra"): [1e4] * SIX})))["interop"] is None
+
+
+def test_a_pair_whose_trials_were_lost_is_not_decided() -> None:
+    crashed = Failure("crashed", "pong 0 was ended by SIGSEGV")
+    document = document_of(run_of({**figures(PARTLY), pair("lyra", "vega"): [crashed] * SIX}))
+    [table] = document.interop
+    assert interop.table_of(table).lines[0].cells[1].text == "failed"
+    assert interop.headline([table]).endswith("vega:lyra never; lyra:vega not decided, as trials were lost.")
+    assert broken(document).texts == (f"lyra:vega udp at 64 B failed: {crashed.text}",)

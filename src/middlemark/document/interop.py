@@ -18,6 +18,7 @@ from middlemark.verdicts.rows import per_message_ns
 _FACTORS = ("pattern", "rate", "receive", "reliability", "link", "security")
 _MEANS = MEANS | {MARKS[Standing.BEST]: "significantly the fastest"}
 _NO = "no"
+_LOST = "failed"
 _UNMARKED = "unmarked: significantly slower"
 
 
@@ -27,11 +28,14 @@ def headline(tables: Sequence[InteropTable]) -> str:
     by_pair: dict[str, list[PairedRow]] = {}
     for each in unlike:
         by_pair.setdefault(each.row.result.cell.pair, []).append(each)
-    always = [pair for pair, some in by_pair.items() if all(each.interoperates for each in some)]
-    never = [pair for pair, some in by_pair.items() if not any(each.interoperates for each in some)]
-    sometimes = [pair for pair in by_pair if pair not in always and pair not in never]
+    lost = [pair for pair, some in by_pair.items() if not all(each.is_decided for each in some)]
+    decided = {pair: some for pair, some in by_pair.items() if pair not in lost}
+    always = [pair for pair, some in decided.items() if all(each.interoperates for each in some)]
+    never = [pair for pair, some in decided.items() if not any(each.interoperates for each in some)]
+    sometimes = [pair for pair in decided if pair not in always and pair not in never]
     text = f"{len(always)} of {len(by_pair)} pairs of different adapters exchange messages under every load"
-    parts = [f"{listing(some)} {how}" for some, how in ((sometimes, "under some loads"), (never, "never")) if some]
+    states = ((sometimes, "under some loads"), (never, "never"), (lost, "not decided, as trials were lost"))
+    parts = [f"{listing(some)} {how}" for some, how in states if some]
     return plain(f"{'; '.join((text, *parts))}.")
 
 
@@ -58,7 +62,7 @@ def table_of(table: InteropTable) -> Table:
     legend = [f"{mark} {means}" for mark, means in _MEANS.items() if mark in shown]
     if any(each.standing is Standing.SLOWER for each in table.rows):
         legend.append(_UNMARKED)
-    if any(not each.interoperates for each in table.rows):
+    if any(not each.interoperates and each.is_decided for each in table.rows):
         legend.append(f"{_NO}: no messages are exchanged")
     return Table(
         title=f"{'messages/s' if by_rate(table.cell) else 'p50 in µs'}, senders → receivers: {title_of(table)}",
@@ -80,7 +84,7 @@ def _text(paired: PairedRow | None) -> str:
     if paired is None:
         return ABSENT
     if not paired.interoperates:
-        return _NO
+        return _NO if paired.is_decided else _LOST
     ns = per_message_ns(paired.row.result)
     figure = ABSENT if ns is None else brief(1e9 / ns) if by_rate(paired.row.result.cell) else us(ns)
     return f"{figure}\t{_mark(paired)}"

@@ -16,6 +16,8 @@ EVERY = "all"
 """Stands for ``same`` and for every ordered pair of the adapters asked for that share a wire."""
 NO_INTEROP = "no-interop"
 """Code of the failure of a trial in which two different adapters exchange no messages."""
+OWN_WIRE = "a wire of its own"
+"""The words for a transport whose messages no other adapter reads."""
 Each = TypeVar("Each")
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(@[\w./+~-]{1,200})?"
 
@@ -62,7 +64,7 @@ def why_apart(senders: Description, receivers: Description, transport: str) -> s
     wires = [end.wire if end else "" for end in ends]
     if wires[0] != wires[1] or not wires[0]:
         shown = [
-            f"{about.name} {transport} speaks {wire or 'a wire of its own'}"
+            f"{about.name} {transport} speaks {wire or OWN_WIRE}"
             for about, wire in zip((senders, receivers), wires, strict=True)
         ]
         return f"different wires: {', '.join(shown)}"

@@ -7,7 +7,7 @@ import msgspec
 
 from middlemark.model.description import DEFAULT_CONFIGURATION, Description, Transport
 from middlemark.model.levels import Level
-from middlemark.model.pairs import EVERY, SAME, sides_of, together, why_apart
+from middlemark.model.pairs import EVERY, OWN_WIRE, SAME, sides_of, together, why_apart
 from middlemark.model.plan import Note
 from middlemark.model.spelling import did_you_mean, listing, nearest, there_are
 from middlemark.model.units import format_count
@@ -188,8 +188,11 @@ def _targets_of(
         if (transport := about.transport(name))
     ]
     if not found and problems is not None and wanted:
-        reasons = listing(dict.fromkeys(why for name in names if (why := why_apart(senders, receivers, name))))
-        problems.append(Problem(sweep.levels("pair").place, f"{about.name}: {reasons}"))
+        reasons = [why for name in names if (why := why_apart(senders, receivers, name))]
+        telling = [why for why in reasons if OWN_WIRE not in why] or reasons  # a wire that others share says more
+        problems.append(
+            Problem(sweep.levels("pair").place, f"{about.name}: {telling[0] if is_any else listing(telling)}")
+        )
     return found
 
 
@@ -202,7 +205,9 @@ def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
 
 
 def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: list[Problem]) -> list[Description]:
-    asked = Levels("adapter", sweep.adapters, sweep.levels("adapter").place)
+    named = sweep.levels("adapter")
+    of_pairs = sweep.adapters != named.values
+    asked = Levels("adapter", sweep.adapters, sweep.levels("pair").place if of_pairs else named.place)
     here = {each.name: each for each in context.descriptions}
     if asked.values == ("all",):
         found = [each for each in context.descriptions if not each.bench_only and "@" not in each.name]

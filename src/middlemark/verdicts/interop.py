@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from middlemark.model.cell import Cell
-from middlemark.model.pairs import SAME
+from middlemark.model.pairs import NO_INTEROP, SAME
 from middlemark.model.units import format_size
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
 from middlemark.verdicts.rows import Row, grouped
@@ -26,6 +26,12 @@ class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
     """Why the two do not interoperate; None: they do."""
     standing: Standing
     """The row's standing in its experiment, which also contains the same-vendor pairs."""
+
+    @property
+    def is_decided(self) -> bool:
+        """False if the trials were lost for another reason, such as a crash of one side."""
+        failed = self.row.result.failed
+        return failed is None or failed.code == NO_INTEROP
 
 
 class InteropTable(msgspec.Struct, frozen=True, kw_only=True):
