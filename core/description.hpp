@@ -81,8 +81,8 @@ struct Transport {
   std::string security_why{};
   /// With security, peers reject an `intruder`: a peer with a certificate of the authority but no permission.
   bool permissions = false;
-  /// Name of the format on the network, see `WIRES`. Adapters with one wire can exchange messages; empty: only this
-  /// adapter sends and receives these messages.
+  /// Name of the format on the network: `rtps`, `rtps-ros2`. Adapters with one wire exchange octets in a pair. Empty: no
+  /// other adapter reads these messages.
   std::string wire{};
 };
 template <> inline constexpr auto fields_of<Transport> = std::tuple{

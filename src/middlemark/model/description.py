@@ -27,13 +27,6 @@ NativeType = Literal["boolean", "integer", "bytes", "duration", "choice", "text"
 number. ``bytes``: a number without or with a unit (65536, 64KiB). ``duration``: a number with a unit (1.5ms).
 ``choice``: one of a few words. ``text``: any text; the adapter checks it. ``file``: the absolute path of a user's file;
 results record a hash of its content."""
-WIRES = {
-    "rtps": "RTPS over UDP. The DDS type of octets is `middlemark::Octets`, a struct with one sequence of octets, in "
-    "little-endian CDR (XCDR 1)",
-    "rtps-ros2": "RTPS over UDP with ROS 2's names: topics `rt/NAME` of the type "
-    "`std_msgs::msg::dds_::UInt8MultiArray_` in little-endian CDR",
-}
-"""The wires that several adapters speak, each with the type and the encapsulation of octets in an unlike pair."""
 SOME = Meta(min_length=1)
 Name = Annotated[str, SOME]
 Processes = Annotated[int, Meta(ge=1, le=2, extra={"cpp": "int"})]
@@ -96,8 +89,8 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """With security, peers reject an ``intruder``: a peer with a certificate of the authority but no permission."""
 
     wire: str = ""
-    """Name of the format on the network, see ``WIRES``. Adapters with one wire can exchange messages; empty: only
-    this adapter sends and receives these messages."""
+    """Name of the format on the network: ``rtps``, ``rtps-ros2``. Adapters with one wire exchange octets in a pair.
+    Empty: no other adapter reads these messages."""
 
     def loan_at(self, *, hands_over: bool) -> bool | None:
         """Return the level of ``loan`` at which the transport hands over a pointer, or copies; None: no such level."""

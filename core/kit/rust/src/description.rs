@@ -107,8 +107,8 @@ pub struct Transport {
     "security_why" => pub security_why: &'static str = Default::default(),
     /// With security, peers reject an `intruder`: a peer with a certificate of the authority but no permission.
     "permissions" => pub permissions: bool = false,
-    /// Name of the format on the network, see `WIRES`. Adapters with one wire can exchange messages; empty: only this
-    /// adapter sends and receives these messages.
+    /// Name of the format on the network: `rtps`, `rtps-ros2`. Adapters with one wire exchange octets in a pair. Empty:
+    /// no other adapter reads these messages.
     "wire" => pub wire: &'static str = Default::default(),
 }
 }
