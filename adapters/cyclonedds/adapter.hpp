@@ -117,7 +117,7 @@ class CycloneDds {
   }
 
   [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
-  [[nodiscard]] std::string refusals() const { return participant_.logged(); }
+  [[nodiscard]] std::string refusals() const { return participant_.refusals(); }
   [[nodiscard]] OwnSettings own_settings() const {
     return cyclonedds::own_settings(domain_, settings_, native_, settings_.endpoints);
   }

@@ -16,6 +16,7 @@
 #include <fastdds/dds/topic/Topic.hpp>
 #include <fastdds/dds/topic/TypeSupport.hpp>
 
+#include <dds_qos/policies.hpp>
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/library.hpp>
 
@@ -113,7 +114,26 @@ class FastDds {
   }
 
   [[nodiscard]] std::string protected_by() const { return dds_security::words(options_.settings, key_agreement); }
-  [[nodiscard]] std::string refusals() const { return LoggedErrors::text(); }
+  [[nodiscard]] std::string refusals() const {
+    std::string text = LoggedErrors::text();
+    std::vector<dds::DataWriter*> writers;
+    std::vector<dds::DataReader*> readers;
+    static_cast<void>(publisher_->get_datawriters(writers));
+    static_cast<void>(subscriber_->get_datareaders(readers));
+    for (dds::DataWriter* writer : writers) {
+      dds::OfferedIncompatibleQosStatus status;
+      static_cast<void>(writer->get_offered_incompatible_qos_status(status));
+      dds_policies::add(text, "offered incompatible QoS", static_cast<std::uint32_t>(status.last_policy_id),
+                        status.total_count);
+    }
+    for (dds::DataReader* reader : readers) {
+      dds::RequestedIncompatibleQosStatus status;
+      static_cast<void>(reader->get_requested_incompatible_qos_status(status));
+      dds_policies::add(text, "requested incompatible QoS", static_cast<std::uint32_t>(status.last_policy_id),
+                        status.total_count);
+    }
+    return text;
+  }
   [[nodiscard]] SharedSegment shared_segment() const { return options_.shared_segment(); }
   [[nodiscard]] OwnSettings own_settings() const {
     std::vector<dds::DataWriterQos> writers;
@@ -192,10 +212,10 @@ class FastDds {
   dds::Topic& topic_of(const Topic& requested) {
     dds::Topic*& topic = topics_[requested.name];
     if (topic == nullptr) {
-      topic = created(participant_->create_topic(
-                          requested.name, BytesType::name_of(requested.type, requested.message_bytes, requested.varies,
-                                                             requested.paired),
-                          dds::TOPIC_QOS_DEFAULT),
+      topic = created(participant_->create_topic(requested.name,
+                                                 BytesType::name_of(requested.type, requested.message_bytes,
+                                                                    requested.varies, requested.paired),
+                                                 dds::TOPIC_QOS_DEFAULT),
                       "the topic " + requested.name);
     }
     return *topic;

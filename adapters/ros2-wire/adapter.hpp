@@ -113,7 +113,7 @@ class Ros2Wire {
   }
 
   [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
-  [[nodiscard]] std::string refusals() const { return participant_.logged(); }
+  [[nodiscard]] std::string refusals() const { return participant_.refusals(); }
   [[nodiscard]] OwnSettings own_settings() const {
     std::vector<Topic> topics = settings_.endpoints;
     for (const Topic& each : settings_.endpoints) {
