@@ -17,7 +17,7 @@ from middlemark.trial.observe import observe_trial
 
 FRAGMENTED = 200 * KIB
 """A size that no middleware sends in one datagram."""
-LIMITS = Limits(duration_s=0.2, warmup_s=0.05, match_timeout_s=5.0)
+LIMITS = Limits(duration_s=0.2, warmup_s=0.05)
 KNOWN = {
     frozenset(("fastdds", "dust-dds")): "Dust DDS reads an infinite duration that Fast DDS sends as a finite one, so "
     "DEADLINE and LIVELINESS do not fit: adapters/dust-dds/README.md",

@@ -39,8 +39,14 @@ PAGES |= {
     for each in ROOT.glob("adapters/*/choosing.md")
 }
 FILES = {page: file for file, page in PAGES.items()}
-WIDE = ".md-grid { max-width: 80rem } .md-typeset table:not([class]) code { white-space: nowrap }"
-"""A style sheet that gives tables and commands more room."""
+WIDE = """\
+.md-grid { max-width: 80rem }
+.md-typeset table:not([class]) code { white-space: nowrap }
+.md-typeset pre > code { font-size: .58rem }
+"""
+"""A style sheet that gives tables more room, and fits outputs of 100 columns into a page of 1280 pixels."""
+DEFINITIONS = "reference/glossary.md"
+"""The page that a search for one of its terms lists first."""
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 CODE = re.compile(
     r"^(?P<fence>```+|~~~+).*?^(?P=fence)|^(?: {4}|\t)[^\n]*|(?P<ticks>`+)[^`].*?(?<!`)(?P=ticks)(?!`)",
@@ -140,7 +146,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Translate the links of a page."""
+    """Translate the links of a page. A comment before its title is left out: mkdocs would not find the title."""
+    if page.file.src_uri == DEFINITIONS:
+        page.meta["search"] = {"boost": 20}
+    markdown = re.sub(r"\A<!--.*?-->\s*", "", markdown, flags=re.DOTALL)
     source = FILES.get(page.file.src_uri, f"docs/{page.file.src_uri}")
     code = [match.span() for match in CODE.finditer(markdown)]
 

@@ -1,10 +1,11 @@
 // Drives Debian's Chromium by playwright-core over the pages of documents.py.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { after, before } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -17,12 +18,12 @@ export function python() {
   return process.env.MIDDLEMARK_PYTHON ?? (existsSync(own) ? own : "python3");
 }
 
-// Writes the pages; returns their folder, and a function that removes it.
-export function pages() {
+// Writes the named pages, or all; returns their folder, and a function that removes it.
+export function pages(...names) {
   const folder = mkdtempSync(join(tmpdir(), "middlemark-pages-"));
   const environment = { ...process.env, PYTHONPATH: join(root, "src") };
   const script = join(root, "tests", "browser", "documents.py");
-  execFileSync(python(), [script, folder], { env: environment, stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync(python(), [script, folder, ...names], { env: environment, stdio: ["ignore", "ignore", "inherit"] });
   return { folder, remove: () => rmSync(folder, { recursive: true }) };
 }
 
@@ -56,6 +57,46 @@ export async function open(browser, file, { width = 1280, height = 800, scheme =
   page.on("request", (request) => requests.push(request.url()));
   await page.goto(file.startsWith("http") ? file : `${pathToFileURL(file)}${hash}`);
   return { page, complaints, requests, close: () => context.close() };
+}
+
+// Makes the named pages and starts a browser for the tests of a `describe`. Returns a function that opens a page for the
+// body of a test.
+export function reports(...names) {
+  let browser;
+  let made;
+  before(async () => {
+    made = pages(...names);
+    browser = await launch();
+  });
+  after(async () => {
+    await browser?.close();
+    made?.remove();
+  });
+  return async (name, options, body) => {
+    const opened = await open(browser, join(made.folder, `${name}.html`), options);
+    try {
+      await body(opened);
+    } finally {
+      await opened.close();
+    }
+  };
+}
+
+// Returns axe-core's findings in the page, in words.
+export async function violations(page) {
+  await page.evaluate(readFileSync(installed.resolve("axe-core/axe.min.js"), "utf8"));
+  const { violations, passes } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations", "passes"] }));
+  assert.ok(passes.some((each) => each.id === "color-contrast"));
+  const code = (finding) => finding.nodes.map((node) => node.html).slice(0, 3);
+  return violations.map((each) => `${each.id}: ${code(each).join(" ")}`);
+}
+
+// Opens a filter, ticks one level and closes it again.
+export async function filter(page, factor, level) {
+  const panel = page.locator("#filters details", { has: page.locator(`legend:text-is("${factor}")`) });
+  await panel.locator("summary").click();
+  await panel.getByLabel(level, { exact: true }).click();
+  await page.keyboard.press("Escape");
 }
 
 // Opens "All figures" and scrolls to every figure, so that all of them are drawn.

@@ -1,8 +1,8 @@
 """Documents of invented runs for the browser tests, made as src/middlemark/document makes them from real runs.
 
-``python tests/browser/documents.py FOLDER`` writes small.html (24 cells), large.html (1,000), two.html, hostile.html.
-It also writes a page for each kind of first screen (first.html, tie.html, robot.html, …), whose verdicts are computed
-from trials as for real runs.
+``python tests/browser/documents.py FOLDER [NAME…]`` writes small.html (24 cells), large.html (1,000), two.html,
+hostile.html, and a page for each kind of first screen (first.html, tie.html, robot.html, …), whose verdicts are
+computed from trials as for real runs. With names it writes only these pages.
 """
 
 import itertools
@@ -198,6 +198,22 @@ def tie() -> dict[str, Any]:
     return _of_run(run_of({cell(name, processes=2): spread(middle) for name, middle in middles.items()}))
 
 
+def handing() -> dict[str, Any]:
+    """Return a run in which one middleware passes an index and is compared with another baseline than the other."""
+    from report_runs import cell, run_of, spread
+
+    return _of_run(
+        run_of(
+            {
+                cell("udp", processes=2, payload="untouched"): spread(30_000),
+                cell("shm", "shm", processes=2, loan=True, payload="untouched"): spread(10_000),
+                cell("lyra", "shm", processes=2, loan=True, payload="untouched"): spread(20_000),
+                cell("vega", "udp", processes=2, payload="untouched"): spread(27_000),
+            }
+        )
+    )
+
+
 def security() -> dict[str, Any]:
     """Return a run of two middlewares without security, signed and encrypted."""
     from report_runs import cell, run_of, spread
@@ -264,8 +280,25 @@ def main() -> None:
     sys.path[:0] = [str(Path(__file__).parents[1] / each) for each in ("unit", "golden")]
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    made = (small, large, two, hostile, failed, empty, first, single, robot, tie, security, links, race, imported)
-    for make in made:
+    made = (
+        small,
+        large,
+        two,
+        hostile,
+        failed,
+        empty,
+        first,
+        single,
+        robot,
+        tie,
+        security,
+        links,
+        race,
+        imported,
+        handing,
+    )
+    named = sys.argv[2:] or [each.__name__ for each in made]
+    for make in (each for each in made if each.__name__ in named):
         document = make()
         (folder / f"{make.__name__}.html").write_text(page_of(document), encoding="utf-8")
         (folder / f"{make.__name__}.json").write_text(json.dumps(document), encoding="utf-8")

@@ -5,9 +5,8 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { drawAll, installed, launch, open, python, reads, root } from "./browser.mjs";
+import { drawAll, launch, open, python, reads, root, violations } from "./browser.mjs";
 
-const AXE = readFileSync(installed.resolve("axe-core/axe.min.js"), "utf8");
 const HOSTILE = "<img src=x onerror=alert(1)>.log";
 
 let browser;
@@ -52,13 +51,6 @@ const on = async (options, body) => {
     await opened.close();
   }
 };
-
-async function accessible(page) {
-  await page.evaluate(AXE);
-  const { violations, passes } = await page.evaluate(() => window.axe.run({ resultTypes: ["violations", "passes"] }));
-  assert.ok(passes.some((each) => each.id === "color-contrast"));
-  assert.deepEqual(violations.map((each) => `${each.id}: ${each.nodes.map((node) => node.html).slice(0, 3).join(" ")}`), []);
-}
 
 describe("the stored runs in a browser", () => {
   before(async () => {
@@ -157,6 +149,6 @@ describe("the stored runs in a browser", () => {
 
   for (const scheme of ["light", "dark"]) {
     it(`have a list in which axe-core finds nothing: ${scheme}`, () =>
-      on({ scheme, width: 400 }, ({ page }) => accessible(page)));
+      on({ scheme, width: 400 }, async ({ page }) => assert.deepEqual(await violations(page), [])));
   }
 });

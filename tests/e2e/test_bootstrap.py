@@ -46,6 +46,7 @@ print("arguments", sys.argv[1:], *first)
 there = os.path.exists(worker)
 print("worker", subprocess.run([worker], capture_output=True, text=True, check=True).stdout.strip() if there else None)
 """
+MAKES_PYTHON = '"$python" -m venv .venv'
 LIST = "[base] builds\nneeded-a\nneeded-b\n\n[tiny] its middleware\nmiddle-c\n\n[check] tests\ntest-d\n"
 FIRST = "arguments ['run']\nworker first\n"
 DPKG_QUERY = """#!/bin/sh
@@ -61,8 +62,10 @@ APT_GET = '#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >>"$APT_LOG"\necho "E: what apt
 class Checkout:
     """A copy of the set-up with a tiny project, on an invented distribution with invented package tools."""
 
-    def __init__(self, root: Path, identifier: str = "madeup") -> None:
+    def __init__(self, root: Path, identifier: str = "madeup", python: Path | None = None) -> None:
         self.root = root
+        self.python = python
+        """A Python environment which the set-up copies instead of making one, because that takes seconds."""
         self.state = root / "build" / "setup"
         self.apt_log = root / "apt.log"
         self.point_at_its_own_system()
@@ -92,7 +95,11 @@ class Checkout:
         shutil.copytree(ROOT / "packaging" / "setup", setup, dirs_exist_ok=True)
         for script in setup.glob("*.sh"):
             text = script.read_text().replace("/etc/os-release", f"{self.root}/os-release")
-            script.write_text(text.replace("/var/lib/dpkg/status", f"{self.root}/dpkg-status"))
+            text = text.replace("/var/lib/dpkg/status", f"{self.root}/dpkg-status")
+            if self.python and script.name == "python.sh":
+                assert MAKES_PYTHON in text
+                text = text.replace(MAKES_PYTHON, f"cp -a {self.python} .venv")
+            script.write_text(text)
 
     def write(self, path: str, text: str) -> Path:
         file = self.root / path
@@ -127,9 +134,10 @@ class Checkout:
             out, err = process.communicate(timeout=300)
         return process.returncode, out, err
 
-    def take_python(self, other: "Checkout") -> None:
-        """Copy the Python environment of another checkout, which is faster than making one."""
-        shutil.copytree(other.root / ".venv", self.root / ".venv", symlinks=True)
+    def take_python(self) -> None:
+        """Copy the Python environment, as the first stage of the set-up does."""
+        assert self.python
+        shutil.copytree(self.python, self.root / ".venv", symlinks=True)
         self.write("build/setup/python", f"root={self.root}\n")
 
     def set_up(self, *words: str, **environment: str) -> str:
@@ -150,20 +158,23 @@ class Checkout:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    return Checkout(tmp_path / "checkout")
+def checkout(tmp_path: Path, ready: Checkout) -> Checkout:
+    return Checkout(tmp_path / "checkout", python=ready.python)
 
 
 @pytest.fixture
-def with_python(checkout: Checkout, ready: Checkout) -> Checkout:
+def with_python(checkout: Checkout) -> Checkout:
     """A checkout with only its Python environment."""
-    checkout.take_python(ready)
+    checkout.take_python()
     return checkout
 
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout that is completely set up. A test that changes it must restore it."""
+    """A checkout that is completely set up. A test that changes it must restore it.
+
+    Its set-up makes a Python environment, which later starts and other checkouts copy.
+    """
     checkout = Checkout(tmp_path_factory.mktemp("ready") / "checkout")
     status, out, err = checkout.start("run", "one")
     assert status == 0, err
@@ -171,6 +182,10 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     assert "built: still tiny" in err
     assert "absent: not built, it was not found" in err
     assert checkout.stamps() == {"packages", "pypi", "python", "web", "workers"}
+    assert "making .venv" in err
+    checkout.python = checkout.root.with_name("python")
+    shutil.copytree(checkout.root / ".venv", checkout.python, symlinks=True)
+    checkout.point_at_its_own_system()
     return checkout
 
 
@@ -637,11 +652,12 @@ def test_an_interrupted_set_up_continues_at_the_next_start(with_python: Checkout
 
 
 @pytest.fixture
-def rootless() -> Iterator[tuple[Checkout, tuple[str, ...]]]:
+def rootless(ready: Checkout) -> Iterator[tuple[Checkout, tuple[str, ...]]]:
     """A checkout of an ordinary user without sudo, and the prefix that runs a command as that user."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        checkout = Checkout(Path(folder) / "checkout")
+        checkout = Checkout(Path(folder) / "checkout", python=Path(folder) / "checkout/python")
+        shutil.copytree(ready.root / ".venv", checkout.root / "python", symlinks=True)
         without(checkout, "sudo")
         prefix: tuple[str, ...] = ()
         if os.geteuid() == 0:
@@ -698,8 +714,8 @@ def test_on_an_unknown_distribution_all_missing_tools_are_listed(tmp_path: Path)
 
 
 def test_an_unknown_distribution_with_all_tools_continues(tmp_path: Path, ready: Checkout) -> None:
-    checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of")
-    checkout.take_python(ready)
+    checkout = Checkout(tmp_path / "checkout", identifier="never-heard-of", python=ready.python)
+    checkout.take_python()
     status, out, err = checkout.start()
     assert (status, out) == (0, FIRST), err
     assert "everything needed is installed" in err

@@ -41,8 +41,12 @@ def test_an_interrupt_at_any_early_instant_ends_the_command_without_a_traceback(
         # `./middlemark` starts as a shell script. Bash ignores an interrupt that did not kill its child.
         until(lambda run=run: "python" in os.readlink(f"/proc/{run.process.pid}/exe"))
         handled = handlers_seen(run, instant_ms / 1000)
+        # The stopped process cannot change its handlers between the last look and the signal.
+        run.signal(signal.SIGSTOP)
+        until(lambda run=run: state_of(run.process.pid) in "TZ")
+        look_again(run, handled)
         run.signal(signal.SIGINT)
-        look_again(run, handled)  # Python may have begun just before the signal
+        run.signal(signal.SIGCONT)
         code, err = run.interrupted()
         # main() has replaced Python's handler of SIGINT, or Python has not started.
         if handled != [False, True]:
@@ -92,6 +96,10 @@ def look_again(run: Run, seen: list[bool]) -> None:
     caught = caught_by_process(run.process.pid)
     if caught != seen[-1]:
         seen.append(caught)
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2][0]
 
 
 def caught_by_process(pid: int) -> bool:

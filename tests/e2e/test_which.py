@@ -37,7 +37,7 @@ def test_a_planted_winner_is_found_with_few_trials_of_the_others(bench: Bench) -
     assert (file["reached"]["met"], file["reached"]["undecided"]) == (True, [])
     rounds = [sum(each["cell"] == cell for each in ended.kept) for cell in range(4)]
     assert rounds[0] == max(rounds) == file["reached"]["rounds"]
-    assert rounds[3] < 8
+    assert rounds[3] < rounds[0]
     assert ended.out.startswith("null memory is best for 4 KiB one at a time, 2 processes: ")
     output = " ".join(ended.out.split())
     assert re.search(r" (Sure|Not sure \([a-z, ]+\)): ", output), (

@@ -16,6 +16,7 @@ DOCUMENTS = (
         "docs/reference/commands.md",
         "docs/reference/frameworks.md",
         "docs/reference/checks.md",
+        "docs/reference/imports.md",
         "docs/reference/protocol.md",
     ),
     *("scripts/factors", "scripts/protocol", "scripts/declarations.py", "scripts/generated.py", "scripts/rust_kit.py"),

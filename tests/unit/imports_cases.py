@@ -16,8 +16,15 @@ from middlemark.stats.result import CellResult
 from middlemark.verdicts.rows import MeasuredRun
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
-READ = sorted(path for path in FIXTURES.glob("*/*.*") if path.name != "pong.log")
-"""The name of every log that has a figure."""
+READ = sorted(path for path in FIXTURES.glob("*/*.*") if path.name != "pong.log" and path.parent.name != "pasted")
+"""The name of every log that has a figure and no damage. test_imports_pasted.py reads the folder ``pasted``."""
+
+PASTED = sorted(
+    path
+    for path in (FIXTURES / "pasted").iterdir()
+    if not path.name.startswith(("irobot-actions", "irobot-number", "irobot-subscribers", "rosbag2", "latencytest-two"))
+)
+"""The logs that test_imports_pasted.py reads: some are cut off, or have other text between their lines."""
 
 
 def blocks(data: bytes, size: int = 1 << 20) -> Iterator[bytes]:

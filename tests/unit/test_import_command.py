@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from imports_cases import FIXTURES, READ, fixture
+from imports_cases import FIXTURES, PASTED, READ, fixture
 from test_compare import cell as measured_cell
 from test_compare import write as write_measured
 
@@ -122,6 +122,16 @@ def test_all_files_that_are_no_logs_are_refused_at_once_and_nothing_is_written(t
     assert "there is no such file" in found[3]
     assert "a.txt: it is not a file of the probe: it begins with 'hello'; b.txt: it is empty" in found[4]
     assert not out.exists()
+
+
+def test_an_unknown_table_is_refused_with_the_nearest_format(tmp_path):
+    log = tmp_path / "x.log"
+    log.write_text("my bench\n Bytes Samples stdev mean min 50% 90% max\n 16 500 1 2 3 4 5 6\n")
+    (problem,) = problems(imported(tmp_path, log))
+    assert "line 1 is not from a known log: 'my bench'; the nearest is LatencyTest's table;" in problem
+    log.write_text("my bench\nnothing that any tool prints\n")
+    (problem,) = problems(imported(tmp_path, log))
+    assert "nearest" not in problem
 
 
 def test_a_log_without_a_complete_figure_is_refused_with_its_tool(tmp_path):
@@ -241,3 +251,43 @@ def test_the_format_is_recognised_without_the_files_name(tmp_path):
     result = imported(tmp_path, log)
     assert result.exception is None
     assert "read as LatencyTest" in result.output
+
+
+def pasted(name: str) -> Path:
+    return FIXTURES / "pasted" / name
+
+
+def test_a_row_of_unknown_size_is_named_beside_the_tables(tmp_path):
+    result = imported(tmp_path, pasted("roundtripping-lone-overall.log"), pasted("ddsperf-lone-ping-line.log"))
+    text = " ".join(result.output.split())
+    assert "In no table, because the size is unknown: cyclonedds (RoundtripPing)" in text
+    assert "122 µs" in text
+    assert "× the best" in text, "the other row is in a table"
+
+
+def test_the_loss_of_a_document_follows_from_its_rates(tmp_path):
+    result = imported(tmp_path, pasted("figures-without-times.toml"), "--format", "json")
+    cells = read_output("run", result.stdout)["cells"]
+    assert [each["loss"] for each in cells] == [
+        pytest.approx(0.004, abs=1e-6), pytest.approx(0.001, abs=1e-6), 0, None,
+    ]  # fmt: skip
+    assert {each["lost"] for each in cells} == {None}, "no messages were counted"
+    table = imported(tmp_path / "rows", pasted("figures-without-times.toml"), "--rows").output
+    assert "0.4 %" in table or "0.40 %" in table
+
+
+def test_late_messages_of_another_tool_are_not_missing_samples(tmp_path):
+    result = imported(tmp_path, pasted("irobot-latency_total.txt"), "--format", "json")
+    (cell,) = read_output("run", result.stdout)["cells"]
+    assert (cell["received"], cell["late"], cell["lost"]) == (24_722, 76, 4)
+    (late,) = [each for each in cell["warnings"] if each["code"] == "late"]
+    assert "by the limit of the tool" in late["text"]
+    assert "timeout" not in late["text"] + late["advice"]
+
+
+@pytest.mark.parametrize("path", PASTED, ids=lambda path: path.name)
+def test_every_pasted_log_is_printed_in_each_format(path, tmp_path):
+    for form in ("text", "json", "csv", "markdown"):
+        result = imported(tmp_path / form, path, "--format", form)
+        assert result.exception is None, result.exception
+        assert result.output

@@ -4,10 +4,11 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from imports_cases import READ, blocks, fixture, one, printed, read
+from imports_cases import PASTED, READ, blocks, fixture, one, printed, read
 
 from middlemark.imports import FORMATS, NotRead, find, refusal
 from middlemark.imports.lines import LONGEST, Lines
+from middlemark.model.times import QUANTILES
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +59,7 @@ def _with_decimal_commas(data: bytes) -> bytes:
     )
 
 
-@pytest.mark.parametrize("path", READ, ids=names)
+@pytest.mark.parametrize("path", [*READ, *PASTED], ids=names)
 @pytest.mark.parametrize("size", [1, 7, 4096])
 def test_the_division_of_a_file_into_blocks_does_not_matter(path, size):
     data = path.read_bytes()
@@ -167,7 +168,7 @@ def attempt(data: bytes):
 FUZZ = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 
 
-@pytest.mark.parametrize("path", READ, ids=names)
+@pytest.mark.parametrize("path", [*READ, *PASTED], ids=names)
 @FUZZ
 @given(data=st.data())
 def test_a_mutated_log_is_read_as_far_as_it_is_intact(path, data):
@@ -198,7 +199,7 @@ def test_a_mutated_log_is_read_as_far_as_it_is_intact(path, data):
         st.one_of(
             st.binary(max_size=40),
             st.sampled_from(
-                [line + b"\n" for path in READ for line in path.read_bytes().splitlines()[:40]]
+                [line + b"\n" for path in [*READ, *PASTED] for line in path.read_bytes().splitlines()[:40]]
                 + [
                     b'{"perftest":[',
                     b'{"benchmarks":[{"name":"a","real_time":1e400}',
@@ -234,6 +235,8 @@ def _holds(data: bytes, log) -> None:
             for name in figures.__struct_fields__:
                 value = getattr(figures, name)
                 assert value is None or abs(value) < float("inf")
+            quantiles = [value for name in QUANTILES if (value := getattr(figures, name)) is not None]
+            assert quantiles == sorted(quantiles), "quantiles that are not in order are left out"
 
 
 def test_endless_brackets_are_no_log():

@@ -51,3 +51,14 @@ def test_placeholders_are_in_pyproject_alone() -> None:
 
 def test_the_page_on_security_first_names_where_to_report_a_vulnerability() -> None:
     assert "SECURITY.md" in (ROOT / "docs/how-to/security.md").read_text(encoding="utf-8").splitlines()[2]
+
+
+def test_the_step_page_names_tests_that_exist() -> None:
+    step = re.search(r"^step_page\(\) \{(.*?)^\}", (ROOT / "check").read_text(encoding="utf-8"), re.M | re.S)
+    assert step
+    files = re.search(r"tests/browser/\{(.*)\}\.test\.mjs", step[1])
+    assert files
+    texts = [(ROOT / "tests/browser" / f"{name}.test.mjs").read_text(encoding="utf-8") for name in files[1].split(",")]
+    for pattern in "".join(re.findall(r'tests\+?="(.*)"', step[1])).split("|"):
+        begin = pattern.partition(",")[0].partition(":")[0]  # the rest may come from a template's values
+        assert any(begin in text for text in texts if begin), pattern

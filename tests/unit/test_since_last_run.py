@@ -136,3 +136,15 @@ def test_a_document_without_a_last_run_has_no_line() -> None:
     document = document_of(run_of({cell("lyra"): times(1000)}))
     assert "Since the last run" not in render("text", document, View()) + render("markdown", document, View())
     assert json.loads(render("json", document, View()))["since_last_run"] is None
+
+
+@pytest.mark.parametrize("name", ["csv", "latencytest", "roundtrip", "ddsperf"])
+def test_a_format_that_cannot_show_the_changes_is_printed_before_they_are_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    steps: list[str] = []
+    monkeypatch.setattr("middlemark.show.output.write", lambda _: steps.append("printed"))
+    monkeypatch.setattr("middlemark.runs.report.changes_since_last", lambda _: steps.append("changes"))
+    monkeypatch.setattr("middlemark.show.html.render_html", lambda _: "page")
+    print_run(read_measured(stored(tmp_path, 50_000)), RunOptions("lo", name, quiet=True))
+    assert steps == ["printed", "changes"]

@@ -7,7 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from middlemark.commands.options import run_options
-from middlemark.suite import raw_options
+from middlemark.model.levels import FLAG
+from middlemark.suite import load, raw_options
+from middlemark.suite.overrides import flag_name, typed
 from middlemark.suite.sweep import KEYS
 
 
@@ -67,3 +69,25 @@ def test_there_is_an_option_for_every_key(name: str) -> None:
         """A stand-in for the verb ``run``."""
 
     assert name in {parameter.name for parameter in run.params}
+
+
+@pytest.mark.parametrize("name", [name for name, key in KEYS.items() if key.option and key.listed])
+def test_an_option_that_is_given_twice_adds_its_levels(name: str) -> None:
+    flag, key = flag_name(name), KEYS[name]
+    twice = (flag, f"--no-{flag[2:]}") if key.kind is FLAG else (f"{flag}=a", f"{flag}=b")
+    assert typed(key, gathered(*twice)["options"].keys[name]) == ([True, False] if key.kind is FLAG else ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("words", "levels"),
+    [
+        ("--size 64 --size 1k,64k", (64, 1024, 65536)),
+        ("--size 64 --size 64", (64,)),
+        ("--pin 0,1 --pin off", ((0, 1), "off")),
+        ("--link 1gbit,delay=1ms --link none", ("1gbit,delay=1ms", None)),
+        ("--loan --no-loan", (True, False)),
+    ],
+)
+def test_the_levels_of_repeated_options_are_measured(words: str, levels: tuple[object, ...]) -> None:
+    (suite,) = load((), gathered(*words.split())["options"])
+    assert suite.sweeps[0].levels(words.split(maxsplit=1)[0].lstrip("-")).values == levels

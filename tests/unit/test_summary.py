@@ -221,6 +221,24 @@ def test_a_failed_row_is_printed_with_its_reason_and_advice() -> None:
     )
 
 
+def test_a_size_at_which_no_row_has_a_median_is_named_with_the_remedy() -> None:
+    def without_median(result: CellResult) -> CellResult:
+        warning = RunWarning("few-samples", "a median needs 20 samples and no trial has more than 18", "measure longer")
+        small = result.cell.size < 65536
+        return result if small else msgspec.structs.replace(result, round_trip_ns=None, warnings=(warning,))
+
+    figures: Figures = {cell(name, size=size): spread(2e4) for name in ("lyra", "vega") for size in (64, 65536)}
+    text = text_of(with_results(run_of(figures), without_median))
+    assert "Broken lyra udp at 64 KiB and 1 more without a median: too few samples → measure longer" in text
+
+
+def test_the_headline_has_the_range_of_the_trials_if_the_columns_differ() -> None:
+    figures: Figures = {
+        cell(name, size=size): spread(2e4, trials) for name in ("lyra", "vega") for size, trials in ((64, 1), (1024, 3))
+    }
+    assert screen(run_of(figures))[0].startswith("Undecided with 1 to 3 trials each: lyra udp leads at ")
+
+
 def test_an_interrupted_run_prints_the_resume_command() -> None:
     run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4)}, interrupted=True)
     cut = msgspec.structs.replace(run, outcomes=run.outcomes[:7])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from middlemark.problems import RequestError
-from middlemark.workloads.irobot import CALL_BYTES, HEADER_BYTES, read
+from middlemark.workloads.irobot import HEADER_BYTES, read
 
 TOPOLOGY = {
     "nodes": [
@@ -47,8 +47,8 @@ def test_topics_have_their_sizes_rates_and_qos() -> None:
         "nile": ("lima", ("oslo", "rome"), HEADER_BYTES + 36, 100.0),
         "amazon": ("lima", ("oslo",), HEADER_BYTES + 250 * 1024, 5.0),
         "nile/oslo": ("oslo", ("rome",), HEADER_BYTES + 100, 5.0),
-        "add/lima/request": ("lima", ("oslo",), CALL_BYTES, 2.0),
-        "add/lima/reply": ("oslo", ("lima",), CALL_BYTES, None),
+        "add/lima/request": ("lima", ("oslo",), HEADER_BYTES + 10, 2.0),
+        "add/lima/reply": ("oslo", ("lima",), HEADER_BYTES + 10, None),
     }
     assert (topics["nile"].reliability, topics["amazon"].depth) == ("best-effort", 3)
     assert (topics["nile"].durability, topics["amazon"].durability) == ("volatile", "transient-local")

@@ -34,9 +34,10 @@ BLOCK_BYTES = 1 << 20
     ("import ddsperf.log", "the format is detected from the content"),
     ("import before.log after.log --rows", "makes one run from two logs"),
     notes=(
-        "Logs of ddsperf, RoundtripPing, LatencyTest, ThroughputTest, performance_test, rtiperftest and Google "
-        "Benchmark, and folders that the probe has filled, become a run that can be listed, reported and compared. "
-        "Each row has its warnings.",
+        "Logs of ddsperf, RoundtripPing, ThroughputSubscriber, LatencyTest, ThroughputTest, performance_test, "
+        "rtiperftest, z_ping, z_sub_thr, ros2-performance, ros2_benchmark, sockperf, iperf3 and Google Benchmark, and "
+        "folders that the probe has filled, become a run that can be listed, reported and compared. Each row has its "
+        "warnings.",
     ),
 )
 @argument(

@@ -107,7 +107,9 @@ def only_option(what: str, group: str) -> Callable[[Decorated], Decorated]:
 
 def metric_option(says: str, **more: Any) -> Callable[[Decorated], Decorated]:
     """Return the decorator that gives a verb ``--metric``."""
-    return option("--metric", metavar="M,…", group="What is shown", shell_complete=metrics, help=says, **more)
+    return option(
+        "--metric", metavar="M,…", separator=",", group="What is shown", shell_complete=metrics, help=says, **more
+    )
 
 
 def margin_option() -> Callable[[Decorated], Decorated]:
@@ -129,12 +131,20 @@ def fail_if_option(text: str) -> Callable[[Decorated], Decorated]:
 def _factor(key: Key) -> Decorator:
     name = flag_name(key.name)
     group = key.group or ("Load" if getattr(key, "load", False) else "What is measured")
-    default = key.default_words.replace("`", "").replace("*", "")
+    default, metavar = key.default_words.replace("`", "").replace("*", ""), key.metavar or None
     if key.kind is FLAG:
-        text = {"true": "yes", "false": "no"}.get(default, default)
-        return option(f"{name}/--no-{name[2:]}", default=None, group=group, default_text=text, help=key.help)
+        name, metavar, default = f"{name}/--no-{name[2:]}", None, {"true": "yes", "false": "no"}.get(default, default)
     completes = _adapters if key.name == "adapter" else None
-    return option(name, metavar=key.metavar, group=group, default_text=default, help=key.help, shell_complete=completes)
+    return option(
+        name,
+        metavar=metavar,
+        default=None,
+        group=group,
+        default_text=default,
+        help=key.help,
+        separator=key.kind.separator if key.listed else "",
+        shell_complete=completes,
+    )
 
 
 def last_of(typed: str, names: Iterable[str]) -> list[str]:
@@ -268,6 +278,7 @@ _HOST_OPTIONS: tuple[Decorator, ...] = (
     option(
         "--hosts",
         metavar="NAME=[USER@]HOST,…",
+        separator=",",
         group="Machine",
         help="Measure between these hosts, reached by SSH: the senders on the first, the receivers on the second.",
     ),

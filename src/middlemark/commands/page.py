@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -18,6 +18,7 @@ GROUPS = {
     "Read": {
         "show": "Print stored runs: the answer, every row, or data for programs.",
         "compare": "Print whether B is faster than A, slower, equivalent, or undecided.",
+        "history": "Find the runs at which a figure of a suite changed.",
         "report": "Write the results of runs as one HTML file, or as Markdown.",
         "view": "Show the stored runs in the browser.",
         "list": "List adapters, suites, frameworks or runs.",
@@ -59,13 +60,49 @@ class Example(NamedTuple):
 
 
 class Option(click.Option):
-    """An option in a group of its page. ``default_text`` describes a default that is not a value."""
+    """An option in a group of its page. ``default_text`` describes a default that is not a value.
 
-    def __init__(self, *names: Any, group: str, default_text: str = "", **attributes: Any) -> None:
+    ``separator`` joins the values of an option that is given several times. Without a separator a second, different
+    value is refused.
+    """
+
+    def __init__(self, *names: Any, group: str, default_text: str = "", separator: str = "", **attributes: Any) -> None:
         """``attributes``: those of click's option."""
         super().__init__(*names, **attributes)
         self.group = group
         self.default_text = default_text
+        self.separator = separator
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser keep every value of the option, because click keeps only the last."""
+        self.multiple, multiple = True, self.multiple
+        super().add_to_parser(parser, ctx)
+        self.multiple = multiple
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
+        """Join the values of an option that is given several times. Raises RequestError if it has only one value."""
+        typed = opts.get(str(self.name))
+        if isinstance(typed, list) and not self.multiple:
+            opts = {**opts, str(self.name): typed[-1] if ctx.resilient_parsing else self._one_of(typed)}
+        return super().consume_value(ctx, opts)
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Convert the value to its type, except a list of the levels of a flag."""
+        return value if self.is_flag and isinstance(value, str) else super().type_cast_value(ctx, value)
+
+    def _one_of(self, typed: Sequence[Any]) -> Any:
+        """Return the only value, or all values in one text. Raises RequestError if the option has only one value."""
+        if len({*typed}) == 1:
+            return typed[0]
+        if self.is_flag:
+            on, off = self.opts[0], self.secondary_opts[0]
+            if not self.separator:
+                raise RequestError([Problem(on, f"excludes {off}; leave one of them out")])
+            return self.separator.join("true" if each else "false" for each in dict.fromkeys(typed))
+        if self.separator:
+            return self.separator.join(typed)
+        values = " and ".join(dict.fromkeys(typed))
+        raise RequestError([Problem(self.opts[0], f"is given twice, as {values}; leave one of them out")])
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option as typed, and its help with the default."""

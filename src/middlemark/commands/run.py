@@ -57,7 +57,10 @@ if TYPE_CHECKING:
     ("run first-look", "a suite: every adapter, small and large messages"),
     ("run --adapter cyclonedds,fastdds --size 1k,64k --trials 10", "two middlewares, two sizes"),
     ("run --pattern stream --rate 1k --subscribers 4", "a stream to four subscribers"),
-    notes=("An option replaces the value in every sweep of the suites. Its default applies if a suite has no value.",),
+    notes=(
+        "An option replaces the value in every sweep of the suites. Its default applies if a suite has no value. The "
+        "levels of an option can be given in one list or by repeating the option.",
+    ),
 )
 @run_options
 @host_options

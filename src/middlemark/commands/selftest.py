@@ -75,6 +75,7 @@ PLANTS = {"shm": _planted_in_shm, "null": _planted_in_null}
     "--plant",
     default=PLANT,
     metavar="PERCENT,…",
+    separator=",",
     group="What is measured",
     help="The delays that are planted (added on purpose), in percent of the p50.",
 )

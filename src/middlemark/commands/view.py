@@ -53,6 +53,14 @@ def _listen(port: str) -> socket.socket:
     return listening
 
 
+def _histories(root: Path) -> list[tuple[str, str]]:
+    """Return the newest changes of the runs whose figures are kept, each with its points."""
+    from middlemark.runs.history import history_of_kept
+    from middlemark.show.html.history import history_lines, svg_line
+
+    return [(each["text"], svg_line(each["line"])) for each in history_lines(history_of_kept(root))]
+
+
 def _serve(root: Path, listening: socket.socket, open_: bool) -> None:
     import uvicorn
 
@@ -62,7 +70,7 @@ def _serve(root: Path, listening: socket.socket, open_: bool) -> None:
 
     token = secrets.token_urlsafe(16)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/{token}/"
-    app = site(Shelf(root), html_of, line_of, token)
+    app = site(Shelf(root), html_of, line_of, token, lambda: _histories(root))
     config = uvicorn.Config(
         app, log_level="error", access_log=False, server_header=False, lifespan="off", timeout_graceful_shutdown=2
     )

@@ -108,8 +108,22 @@ GRAPH_BUDGET = "30m"
 @option("--pin", metavar="0,1|auto|off", group="Machine", help=FACTORS["pin"].help)
 @option("--awake", is_flag=True, group="Machine", help=FACTORS["awake"].help)
 @option("--cpu", metavar="N", group="What is measured", help="Processors that all processes may use together, as 0.5.")
-@option("--adapter", default="all", metavar="NAME,…", group="What is measured", help="The adapters that race.")
-@option("--transport", default="all", metavar="NAME,…", group="What is measured", help="The transports that race.")
+@option(
+    "--adapter",
+    default="all",
+    metavar="NAME,…",
+    separator=",",
+    group="What is measured",
+    help="The adapters that race.",
+)
+@option(
+    "--transport",
+    default="all",
+    metavar="NAME,…",
+    separator=",",
+    group="What is measured",
+    help="The transports that race.",
+)
 @option(
     "--budget",
     metavar="TIME",

@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic_ns
 from typing import TYPE_CHECKING
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 @page(
     "workload",
     ("workload drive.bag", "writes drive.toml, and drive.parquet with the sizes and times of the messages"),
-    ("workload topology.json -o robot.toml", "a topology of iRobot's ros2-performance"),
+    ("workload robot.json arm.json", "joins topologies of iRobot's ros2-performance; one alone works too"),
     ("workload --ros2 --seconds 60", "watches the running ROS 2 graph through rclpy"),
     notes=(
         "The content shows the kind of the file: a bag of ROS 1 or of rosbag2 (sqlite3 or MCAP, also compressed), or a "
         "topology in JSON. `middlemark import` reads the logs of other tools.",
     ),
 )
-@argument("sources", nargs=-1, metavar="[FILE|FOLDER]", says="A bag or a topology.")
+@argument("sources", nargs=-1, metavar="[FILE|FOLDER…]", says="A bag, or topologies that run beside each other.")
 @option("--ros2", is_flag=True, group="What is measured", help="Watch the running ROS 2 graph instead.")
 @option(
     "--seconds",
@@ -48,19 +49,22 @@ if TYPE_CHECKING:
 )
 def command(sources: tuple[str, ...], ros2: bool, seconds: float, out: str | None) -> int:
     """Write the suite; return the exit code."""
-    if ros2 == bool(sources) or len(sources) > 1:
+    several = len(sources) > 1 and all(kind_of(Path(each)) == "topology" for each in sources)
+    if ros2 == bool(sources) or (len(sources) > 1 and not several):
         former = " (leave from-bag, from-irobot and from-ros2 out)" if sources[:1] in _FORMER else ""
-        raise RequestError([Problem("workload", f"name one bag or topology, or give --ros2{former}")])
+        raise RequestError([Problem("workload", f"name one bag, or topologies, or give --ros2{former}")])
     if ros2:
         return _from_ros2(seconds, out or "robot.toml")
-    [source] = sources
+    if several:
+        return _from_topologies([Path(each) for each in sources], out)
+    source = sources[0]
     path = Path(source)
     if not path.exists():
         raise RequestError([Problem(source, "there is no such file or folder")])
     kind = kind_of(path)
     if kind is None:
         raise RequestError([Problem(source, f"is neither a bag nor a topology{_other(path)}")])
-    return (_from_bag if kind == "bag" else _from_topology)(path, out)
+    return _from_bag(path, out) if kind == "bag" else _from_topologies([path], out)
 
 
 _FORMER = (("from-bag",), ("from-irobot",), ("from-ros2",))
@@ -87,25 +91,37 @@ def _head(path: Path, size: int) -> bytes:
         return file.read(size)
 
 
-def _from_topology(path: Path, out: str | None) -> int:
+def _from_topologies(paths: Sequence[Path], out: str | None) -> int:
     from middlemark.suite.read import suite_name
-    from middlemark.workloads.irobot import read
+    from middlemark.workloads.irobot import read_together
     from middlemark.workloads.written import toml
 
     try:
-        text = path.read_bytes()
+        texts = [(path.read_bytes(), str(path)) for path in paths]
     except OSError as error:
-        raise RequestError([Problem(str(path), f"cannot be read: {error.strerror or error}")]) from None
-    found = read(text, suite_name(path.stem), str(path))
-    return _write(toml(found.workload, f"The graph of {path.name}", found.remarks), out or f"{path.stem}.toml")
+        raise RequestError([Problem(str(error.filename), f"cannot be read: {error.strerror or error}")]) from None
+    stem = paths[0].stem
+    found = read_together(texts, suite_name(stem))
+    names = " and ".join(path.name for path in paths)
+    return _write(toml(found.workload, f"The graph of {names}", found.remarks), out or f"{stem}.toml")
 
 
 def _from_bag(path: Path, out: str | None) -> int:
     from middlemark.suite.read import suite_name
+    from middlemark.workloads import bag_metadata
     from middlemark.workloads.bag import read
     from middlemark.workloads.written import toml
 
     stem = path.resolve().stem
+    try:
+        metadata = bag_metadata.metadata_alone(path)
+    except OSError as error:
+        raise RequestError([Problem(str(path), f"cannot be read: {error.strerror or error}")]) from None
+    if metadata is not None:
+        alone = bag_metadata.read(metadata, suite_name(stem))
+        description = f"The topics of {path.resolve().name}"
+        text = toml(alone.workload, description, alone.remarks, alone.comments, unsized=alone.unsized)
+        return _write(text, out or f"{stem}.toml", "fill in the sizes, then measure it: ")
     out = out or f"{stem}.toml"
     sequence = None if out == "-" else Path(out).with_suffix(".parquet")
     found = read(path, suite_name(stem), sequence)
@@ -149,7 +165,8 @@ def _ros2() -> "Ros2":
     return Ros2(rclpy, qos, types.get_message)
 
 
-def _write(text: str, out: str) -> int:
+def _write(text: str, out: str, first: str = "to measure it: ") -> int:
+    """Write the suite and print the next command after the words ``first``; return the exit code."""
     if out == "-":
         click.echo(text, nl=False)
         return exits.OK
@@ -158,5 +175,5 @@ def _write(text: str, out: str) -> int:
     except OSError as error:
         raise RequestError([Problem("--out", f"{out}: {error.strerror or error}")]) from None
     shown = out if out.endswith(".toml") or "/" in out else f"./{out}"
-    click.echo(f"{out}: written; to measure it: middlemark run {shown}")
+    click.echo(f"{out}: written; {first}middlemark run {shown}")
     return exits.OK

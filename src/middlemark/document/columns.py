@@ -177,6 +177,8 @@ def _range(row: Row) -> str:
 
 def _lost(row: Row) -> str:
     lost = row.result.counts.lost
+    if row.result.imported is not None and row.result.imported.loss is not None:
+        return FIGURES["loss"].text(row.result)
     return f"{brief(lost)} ({FIGURES['loss'].text(row.result)})" if lost else FIGURES["lost"].text(row.result)
 
 

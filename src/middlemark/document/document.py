@@ -3,6 +3,7 @@
 import msgspec
 
 from middlemark.document.changes import RunChanges
+from middlemark.history import History
 from middlemark.model.run import NotTried, Run
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.expectations import ClaimVerdict
@@ -147,6 +148,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The distribution of each row."""
     since_last_run: RunChanges | None = None
     """The changes since the last run of the same suites. None: there is no such run, or this run is an old one."""
+    history: History | None = None
+    """The runs of the same suites on this machine. None: as ``since_last_run``."""
 
     @property
     def choices(self) -> tuple[JudgedExperiment, ...]:

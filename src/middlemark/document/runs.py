@@ -109,7 +109,7 @@ def _source(source: Source) -> str:
 def read_as(source: Source) -> str:
     """Return a note on an imported log: the tool, and how many lines were read."""
     unread = f", {source.unread:,} of them not read" if source.unread else ""
-    return f"{source.file}: read as {source.tool}, {source.lines:,} {source.unit}s{unread}"
+    return f"{source.file}: read as {source.tool}, {format_count(source.lines, source.unit)}{unread}"
 
 
 def state(run: Run) -> str:

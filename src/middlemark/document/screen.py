@@ -23,7 +23,7 @@ from middlemark.stats.result import TrialNoise
 from middlemark.stats.warnings.cells import NOT_MEASURED, SERIOUS
 from middlemark.verdicts.experiments import JudgedExperiment, Standing
 from middlemark.verdicts.names import plain, size
-from middlemark.verdicts.rows import Row, grouped, loss_of, misnamed
+from middlemark.verdicts.rows import Row, grouped, headline_figure, loss_of, misnamed
 
 
 def disturbance(trial: TrialNoise) -> float:
@@ -126,8 +126,9 @@ def headline(matrix: Matrix) -> str:
     leads = [f"{name} leads{at(matrix, of)}" for name, of in open_.items()]
     parts += [f"{name} has no rival{at(matrix, of)}" for name, of in without_rival.items()]
     if not fastest and not ties and leads:
-        few = [each.few_trials for each in columns if each.verdict != "only"]
-        why = f" with {format_count(min(filter(None, few)), 'trial')} each" if all(few) else ""
+        few = sorted({each.few_trials or 0 for each in columns if each.verdict != "only"})
+        number = format_count(few[0], "trial") if len(few) == 1 else f"{few[0]} to {few[-1]} trials"
+        why = f" with {number} each" if few[0] else ""
         return f"Undecided{why}: {'; '.join((*leads, *parts))}."
     return "; ".join(parts) + (f"; undecided: {'; '.join(leads)}" if leads else "") + "."
 
@@ -181,7 +182,7 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
 
 
 def broken(document: Document) -> Statement:
-    """Return whether the run is incomplete, and the rows without a result or on another transport than they name."""
+    """Return whether the run is incomplete, and which rows have no result, no median or another transport."""
     run = document.runs[0]
     known = (NOT_MEASURED, NO_INTEROP)  # the table of pairs shows the latter
     failed = [row for row in document.rows if row.result.failed and row.result.failed.code not in known]
@@ -192,12 +193,24 @@ def broken(document: Document) -> Statement:
         short = text if len(text) <= _MOST_REASON else f"{text[:_MOST_REASON].rsplit(' ', 1)[0]} …"
         texts.append(f"{some(_names(failed), 1)} failed: {short}")
     another_transport, unprotected = misnamed(document.rows)
-    for rows, how in ((another_transport, "on another transport"), (unprotected, "not protected as named")):
+    without_median = [row for row in document.rows if headline_figure(row.result) is None and _few_samples(row)]
+    for rows, how in (
+        (another_transport, "on another transport"),
+        (unprotected, "not protected as named"),
+        (without_median, "without a median: too few samples"),
+    ):
         if names := _names(rows):
             texts.append(f"{some(names, 1)} {how}")
+    if without_median and not remedy:
+        remedy = _few_samples(without_median[0])
     if not run.running and not run.file.imported and len(run.outcomes) < run.planned_trials:
         remedy = shlex.join(["middlemark", "run", "--resume", str(run.folder)])
     return Statement(texts=tuple(map(plain, texts)), remedy=plain(remedy))
+
+
+def _few_samples(row: Row) -> str:
+    """Return the advice of the row's warning that it has too few samples; empty: it has no such warning."""
+    return next((each.advice for each in row.result.warnings if each.code == "few-samples"), "")
 
 
 def not_tried_text(left_out: Sequence[NotTried]) -> str:

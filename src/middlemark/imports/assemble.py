@@ -74,6 +74,7 @@ def _outcome(source: Source, log: Log, imported: ImportedTrial, trial: Trial, st
             rate_hz=imported.rate_hz,
             rate_total_hz=imported.rate_total_hz,
             sent_hz=imported.sent_hz,
+            loss=imported.loss,
             counted=imported.counted,
         ),
     )

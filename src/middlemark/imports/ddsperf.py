@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator
 import msgspec
 import numpy as np
 
+from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.ddsperf_costs import Costs, cost_warnings
 from middlemark.imports.lines import Lines, clean, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, imported_warning, no_result
+from middlemark.imports.plausible import ascending, out_of_order
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -21,6 +23,35 @@ _KEPT = 20_000
 """The number of round trips per second that ddsperf keeps for its percentiles."""
 _MOST = 1_000
 """The most processes and sizes in one log; a file with more is not the log of a measurement."""
+
+_FIGURES = {"mean": "mean", "min": "min", "50%": "p50", "90%": "p90", "99%": "p99", "max": "max"}
+_COUNT = PrintedColumn("cnt", "count", "", "interval", "received")
+PING_FORM = Form(
+    tool=TOOL,
+    versions="0.5 to 11",
+    known_by="size … mean … cnt",
+    source="src/tools/ddsperf/ddsperf.c",
+    columns=(*summary_columns("half round trip", "us", "interval", "round_trip", _FIGURES), _COUNT),
+)
+SUBLAT_FORM = Form(
+    tool=f"{TOOL} -l sub",
+    versions="0.8.0 and later",
+    known_by="sublat … size … mean … cnt",
+    source=PING_FORM.source,
+    columns=(*summary_columns("one way", "us", "interval", "one_way_from_sent", _FIGURES), _COUNT),
+)
+SUB_FORM = Form(
+    tool=f"{TOOL} sub",
+    versions="0.5 to 11",
+    known_by="size … total … lost … delta … rate",
+    source=PING_FORM.source,
+    columns=(
+        PrintedColumn("total", "count", "", "so far"),
+        PrintedColumn("lost", "count", "", "so far", "lost", "the first of the two"),
+        PrintedColumn("delta", "count", "", "interval", "received"),
+        PrintedColumn("rate", "rate", "1/s", "interval", "", "rounded; delta by the time between lines is used"),
+    ),
+)
 
 _N = rb"(\d{1,12}(?:[.,]\d{1,9})?)"
 _I = rb"(\d{1,12})"
@@ -33,6 +64,7 @@ _SUB = re.compile(
     _BEGIN
     + rb"(?:\S+ )?size %b total %b lost %b delta %b lost %b rate %b kS/s %b Mb/s \([^()\[]*\)" % (*(_I,) * 5, _N, _N)
 )
+_SUBLAT = re.compile(_PING.pattern.replace(rb"(?:(\S+) )?", rb"sublat (?:(\S+) )?"))
 _TIMED_OUT = re.compile(rb"\[(\d{1,10})\] ping timed out \(total %b times\) .*" % _I)
 _OTHER = re.compile(
     rb"\[(\d{1,10})\] *\d+[.,]\d+ +[\d.,]+[kMG]?/s +\S+ \|[^\[]*"  # what a publisher sent, and how long writing took
@@ -44,19 +76,21 @@ _OTHER = re.compile(
 _OURS = b"# As ddsperf 0.10 prints them, halves of round trips too."
 """Middlemark prints its own rows in ddsperf's format, below this line and a line with the row's name."""
 _KNOWN = re.compile(
-    rb"^\[\d+\] +(?:participant \S+:\d+: |[\d.,]+ +(?:\S+ )?(?:size \d+ |rss:|vcsw:|[\d.]+[kMG]?/s ))", re.M
+    rb"^\[\d+\] +(?:participant \S+:\d+: |"
+    rb"[\d.,]+ +(?:\S+ )?(?:(?:sublat \S+ )?size \d+ |rss:|vcsw:|[\d.]+[kMG]?/s ))",
+    re.M,
 )
 
 
 class _Pings:
-    """The seconds in which one process sent pings of one size. ``row``: as printed by Middlemark, else empty."""
+    """The printed times of one process and size. ``row``: Middlemark's row, empty in ddsperf's logs."""
 
     def __init__(self, row: str) -> None:
         self.row = row
         self.p50, self.p90, self.p99 = array("d"), array("d"), array("d")
         self.min, self.max = math.inf, 0.0
         self.sum = 0.0
-        self.count = self.truncated = 0
+        self.count = self.truncated = self.out_of_order = 0
         self.peers: set[bytes] = set()
 
     def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
@@ -70,6 +104,7 @@ class _Pings:
             self.p99.append(p99)
         self.min, self.max = min(self.min, low), max(self.max, high)
         self.sum += mean * count
+        self.out_of_order += not ascending((low, p50, p90, p99, high))
         self.count += count
         self.truncated += not self.row and count > _KEPT
         if peer not in self.peers and len(self.peers) < _MOST:
@@ -85,6 +120,8 @@ class _Subscriber:
         self.silent = 0
         self.received = self.lost = 0
         self.before: float | None = None
+        self.times = _Pings(row)
+        """The one-way latencies that a subscriber prints with ``-l``."""
 
     def add(self, at: float, lost: int, delta: int, rate: float) -> None:
         since = at - self.before if self.before is not None else 0.0
@@ -111,6 +148,8 @@ def _read(blocks: Iterable[bytes]) -> Log:
     for batch in lines:
         for index, line in enumerate(batch):
             last, before = before, line
+            if b" sublat " in line and _one_way(line.rstrip(), row, subscribers):
+                continue
             if b" mean " in line:
                 found = ping(line) or ping(line.rstrip())
                 if found is not None:
@@ -155,6 +194,17 @@ def _read(blocks: Iterable[bytes]) -> Log:
     )
 
 
+def _one_way(line: bytes, row: str, subscribers: dict[tuple[int, int], _Subscriber]) -> bool:
+    """Read a line with the one-way latency of a subscriber. Returns False if it is not such a line."""
+    found = _SUBLAT.fullmatch(line)
+    if found is None:
+        return False
+    pid, _, peer, size, *figures, count = found.groups()
+    of = subscribers.setdefault((int(pid), int(size)), _Subscriber(row))
+    of.times.add(peer, [each.replace(b",", b".") for each in figures], int(count))
+    return True
+
+
 def _rows(
     pings: dict[tuple[bytes, bytes], _Pings],
     subscribers: dict[tuple[int, int], _Subscriber],
@@ -173,7 +223,11 @@ def _rows(
         for pid, times in timeouts.items()
         if pid not in answered
     ]
-    rows += [(pid, each.row, _stream(size, each)) for (pid, size), each in subscribers.items() if each.rates]
+    rows += [
+        (pid, each.row, _stream(size, each))
+        for (pid, size), each in subscribers.items()
+        if each.rates or each.times.count
+    ]
     return rows
 
 
@@ -209,6 +263,7 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
         imported_warning(where),
         halved(TOOL),
         *([_of_seconds("each of its quantiles", "that quantile's values", seconds)] * (seconds > 1)),
+        *out_of_order(of.out_of_order, seconds),
     ]
     if publishes:
         warnings.append(
@@ -237,17 +292,9 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
                 "Middlemark",
             )
         )
-    figures = Summary(
-        min=2e3 * of.min,
-        mean=2e3 * of.sum / of.count,
-        p50=_median(of.p50, 2e3) if of.count >= 20 else None,
-        p90=_median(of.p90, 2e3),
-        p99=_median(of.p99, 2e3),
-        max=2e3 * of.max,
-    )
     return ImportedTrial(
         cell=where,
-        times=Times(round_trip_ns=figures),
+        times=Times(round_trip_ns=_summary(of, PING_FORM["50%"].ns)),
         samples=of.count,
         counts=TrialCounts(received=of.count, lost=timeouts),
         counted=("received", "lost") if timeouts else ("received",),
@@ -255,16 +302,35 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
     )
 
 
+def _summary(of: _Pings, ns: float) -> Summary:
+    return Summary(
+        min=ns * of.min,
+        mean=ns * of.sum / of.count,
+        p50=_median(of.p50, ns) if of.count >= 20 else None,
+        p90=_median(of.p90, ns),
+        p99=_median(of.p99, ns),
+        max=ns * of.max,
+    )
+
+
 def _stream(size: int, of: _Subscriber) -> ImportedTrial:
     where = _cell(of.row, size, "stream", subscribers=1, topics=1)
     rate = _median(of.rates, 1.0)
+    warnings = [imported_warning(where)]
+    if of.rates:
+        warnings.append(_of_seconds("its rate", "the rates", len(of.rates)))
+    if len(of.times.p50) > 1:
+        warnings.append(_of_seconds("each of its quantiles", "that quantile's values", len(of.times.p50)))
+    warnings += out_of_order(of.times.out_of_order, len(of.times.p50))
     return ImportedTrial(
         cell=where,
-        counts=TrialCounts(received=of.received, lost=of.lost),
-        counted=("received", "lost"),
+        times=Times(one_way_from_sent_ns=_summary(of.times, SUBLAT_FORM["50%"].ns)) if of.times.count else Times(),
+        samples=of.times.count,
+        counts=TrialCounts(received=of.received, lost=of.lost) if of.rates else None,
+        counted=("received", "lost") if of.rates else (),
         rate_hz=rate,
         rate_total_hz=rate,
-        warnings=(imported_warning(where), _of_seconds("its rate", "the rates", len(of.rates))),
+        warnings=tuple(warnings),
     )
 
 
@@ -281,4 +347,4 @@ def _median(values: "array[float]", scale: float) -> float | None:
     return float(np.median(np.frombuffer(values))) * scale if values else None
 
 
-FORMAT = LogFormat("ddsperf's lines", TOOL, _KNOWN, _read)
+FORMAT = LogFormat("ddsperf's lines", TOOL, _KNOWN, _read, (PING_FORM, SUBLAT_FORM, SUB_FORM))

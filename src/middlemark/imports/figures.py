@@ -46,12 +46,13 @@ def _read(blocks: Iterable[bytes]) -> Log:
     wrong += [f"{key}: not a text; write it in quotes" for key in _TOP[:3] if not isinstance(header.get(key), str)]
     if header.get("unit") not in _UNITS:
         wrong.append(f"unit: write one of {', '.join(_UNITS)}")
-    if not isinstance(header.get("halves"), bool):
-        wrong.append("halves: write true if its round trips are halves, else false")
     tables = header.get("figures")
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         wrong.append("figures: write [[figures]]")
         tables = []
+    trips = any(_TIMES.get(key, ("", ""))[0] == "round_trip_ns" for each in tables for key in each)
+    if not isinstance(header.get("halves", None if trips else False), bool):
+        wrong.append("halves: write true if its round trips are halves, else false")
     measured = []
     for number, table in enumerate(tables, start=1):
         for row in _rows(table, f"figures {number}", wrong):
@@ -114,7 +115,7 @@ def _trial(row: Mapping[str, Any], header: Mapping[str, Any]) -> ImportedTrial:
         if field in QUANTILES and samples is not None and samples < samples_needed(QUANTILES[field]):
             few.append(key)
             continue
-        whole = 2 if header["halves"] and of == "round_trip_ns" else 1
+        whole = 2 if header.get("halves") and of == "round_trip_ns" else 1
         summaries.setdefault(of, {})[field] = whole * _UNITS[header["unit"]] * value
     return ImportedTrial(
         cell=where,
@@ -125,8 +126,25 @@ def _trial(row: Mapping[str, Any], header: Mapping[str, Any]) -> ImportedTrial:
         rate_hz=numbers.get("received"),
         rate_total_hz=numbers.get("received"),
         sent_hz=numbers.get("sent"),
-        warnings=tuple(_warnings(where, header, few, samples)),
+        loss=_loss(where, numbers),
+        warnings=(*_warnings(where, header, few, samples), *_missing(figures)),
     )
+
+
+def _loss(where: Cell, numbers: Mapping[str, float]) -> float | None:
+    """Return the share of messages that did not arrive at the one subscriber, from the rates."""
+    several = where.subscribers > 1 and "subscribers" not in where.unknown
+    if several or where.pattern != "stream" or not numbers.get("sent") or "received" not in numbers:
+        return None
+    share = 1 - numbers["received"] / numbers["sent"]
+    return share if share >= 0 else None
+
+
+def _missing(figures: Mapping[str, Level]) -> Iterator[RunWarning]:
+    """Yield a warning that names the figures of a row for which the document gives a reason instead of a number."""
+    reasons = [f"{key}: {value}" for key, value in figures.items() if isinstance(value, str)]
+    if reasons:
+        yield RunWarning("figures-missing", f"the document has no figure for {'; '.join(reasons)}")
 
 
 def _cell(row: Mapping[str, Any], tool: str) -> Cell:
@@ -146,7 +164,7 @@ def _warnings(where: Cell, header: Mapping[str, Any], few: list[str], samples: i
         + (f"; the document does not state {', '.join(missing)}" if missing else ""),
         "do not rank it with rows measured here; compare ratios between its rows with ratios between yours",
     )
-    if header["halves"]:
+    if header.get("halves"):
         yield RunWarning(
             "half-round-trip",
             "the document prints half of each round trip; the figures are doubled here, so they are whole round trips",

@@ -6,25 +6,42 @@ from middlemark.imports import (
     ddsperf,
     figures,
     google_benchmark,
+    iperf3,
     latencytest,
     performance_test,
+    ros2_benchmark,
+    ros2_performance,
     roundtrip,
     rtiperftest,
+    rtiperftest_text,
+    sockperf,
+    throughput_subscriber,
     throughputtest,
+    zenoh,
 )
+from middlemark.imports.columns import Form
 from middlemark.imports.lines import Lines, shown
 from middlemark.imports.log import LogFormat
 
 FORMATS = (
     performance_test.JSON,
     rtiperftest.FORMAT,
+    rtiperftest_text.CSV,
+    rtiperftest_text.LEGACY,
     google_benchmark.FORMAT,
+    iperf3.FORMAT,
+    ros2_benchmark.FORMAT,
     performance_test.CSV,
     latencytest.FORMAT,
     latencytest.RAW,
     throughputtest.FORMAT,
     roundtrip.FORMAT,
     ddsperf.FORMAT,
+    throughput_subscriber.FORMAT,
+    ros2_performance.FORMAT,
+    zenoh.PING,
+    zenoh.RATES,
+    sockperf.FORMAT,
     figures.FORMAT,
 )
 """The formats in the order in which they are tried: the most specific first."""
@@ -56,10 +73,33 @@ def is_ours(head: bytes) -> bool:
 
 
 def refusal(head: bytes) -> str:
-    """Return why a file is not a log of a known tool: its first non-empty line, and the known formats."""
+    """Return why a file is not a log of a known tool: its first non-empty line, and the nearest and known formats."""
     there = ", ".join(each.name for each in FORMATS)
     for lines in Lines([head, b"\n"]):
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                return f"line {number} is not from a known log: {shown(line)!r}; known are {there}"
+                near = _nearest(head)
+                nearest = f"the nearest is {near.name}; " if near else ""
+                return f"line {number} is not from a known log: {shown(line)!r}; {nearest}known are {there}"
     return f"it is empty; known are {there}"
+
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z_./-]{2,}|\d+(?:\.\d+)?%")
+_SEARCHED = 1 << 14
+_LEAST_SHARED = 3
+"""The fewest words of a format that a file must have, so that the format is called the nearest."""
+
+
+def _nearest(head: bytes) -> LogFormat | None:
+    """Return the format of whose headings and columns the file has the most words; None: it has too few of any."""
+    found = {each.lower() for each in _WORD.findall(head[:_SEARCHED].decode(errors="replace"))}
+    shared = {
+        each: len(found & {word.lower() for form in each.forms for word in _WORD.findall(_words(form))})
+        for each in FORMATS
+    }
+    best = max(shared, key=lambda each: shared[each])
+    return best if shared[best] >= _LEAST_SHARED else None
+
+
+def _words(form: Form) -> str:
+    return " ".join([form.tool, form.known_by, *(each.name for each in form.columns)])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import MOST
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of, word
@@ -13,6 +14,16 @@ from middlemark.model.times import Summary, Times
 
 TOOL = "Google Benchmark"
 _KNOWN = re.compile(rb'"benchmarks"\s*:\s*\[')
+FORM = Form(
+    tool=TOOL,
+    versions="1.7",
+    known_by='"benchmarks": [',
+    source="src/json_reporter.cc",
+    columns=(
+        PrintedColumn("real_time", "duration", "ns", "run", "round_trip", "of one iteration, in time_unit"),
+        PrintedColumn("bytes_per_second", "rate", "bytes/s", "run", "size", "by processor time, except for /real_time"),
+    ),
+)
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _BY_REAL_TIME = ("/real_time", "/manual_time")
 """If a benchmark's name contains one of these, its rates are per real time, otherwise per processor time."""
@@ -119,4 +130,4 @@ def _warnings(where: Cell, guessed: bool) -> list[RunWarning]:
     return found
 
 
-FORMAT = LogFormat("Google Benchmark's JSON", TOOL, _KNOWN, _read)
+FORMAT = LogFormat("Google Benchmark's JSON", TOOL, _KNOWN, _read, (FORM,))

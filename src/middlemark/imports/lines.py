@@ -38,7 +38,7 @@ class Lines:
         """Yield the lines of each block, without line ends, including empty ones."""
         rest = b""
         dropping = False
-        for block in utf8(self._blocks):
+        for block in _with_one_line_end(utf8(self._blocks)):
             lines = block.translate(_ENDS).split(b"\n")
             if not dropping:
                 lines[0] = rest + lines[0]
@@ -88,6 +88,17 @@ def utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
             elif block.startswith(codecs.BOM_UTF8):
                 block = block[len(codecs.BOM_UTF8) :]  # noqa: PLW2901  the rest of the same block
         yield block if decoder is None else decoder.decode(block).encode()
+
+
+def _with_one_line_end(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Replace CR LF by a line feed, also if a block ends between them."""
+    held = b""
+    for block in blocks:
+        joined = held + block
+        held = b"\r" if joined.endswith(b"\r") else b""
+        yield joined[: len(joined) - len(held)].replace(b"\r\n", b"\n")
+    if held:
+        yield held
 
 
 def number(text: bytes | str) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy.typing as npt
 
+from middlemark.imports.columns import Form
 from middlemark.model.cell import FIELDS, Cell
 from middlemark.model.levels import Level
 from middlemark.model.outcome import Arrived, Failure, RunWarning, Sent, TrialCounts, WorkerCost
@@ -34,6 +35,8 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
     rate_hz: float | None = None
     rate_total_hz: float | None = None
     sent_hz: float | None = None
+    loss: float | None = None
+    """The share of messages that were lost, if the log has rates but no counts."""
     costs: tuple[WorkerCost, ...] = ()
     warnings: tuple[RunWarning, ...] = ()
     failed: Failure | None = None
@@ -65,7 +68,15 @@ class LogFormat(msgspec.Struct, frozen=True):
     name: str
     tool: str
     known: re.Pattern[bytes]
-    read: Callable[[Iterable[bytes]], Log]
+    parse: Callable[[Iterable[bytes]], Log]
+    forms: tuple[Form, ...] = ()
+    """The forms of the output of the tool's versions."""
+
+    def read(self, blocks: Iterable[bytes]) -> Log:
+        """Read a file of this format, and mark figures that contradict each other. Raises NotRead."""
+        from middlemark.imports.plausible import checked
+
+        return checked(self.parse(blocks))
 
 
 class NotRead(Exception):

@@ -52,6 +52,21 @@ def elements(text: str, array: str, inner: str | None = None) -> Iterator[Elemen
         at = yield from _of_array(text, found.end(), head, inner)
 
 
+def documents(text: str) -> Iterator[dict[str, Any] | str]:
+    """Yield every object that begins a line; for an unreadable one, yield its first characters."""
+    opening = re.compile(r"^[ \t]*\{", re.M)
+    at = 0
+    while found := opening.search(text, at):
+        begin = found.end() - 1
+        try:
+            value, at = _DECODER.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            yield shown(text[begin : begin + 200].encode(errors="backslashreplace"))
+            at = _after(text, begin)
+        else:
+            yield value
+
+
 def _of_array(text: str, at: int, head: Mapping[str, Any], inner: str | None) -> Generator[Element | str, None, int]:
     """Yield the objects that begin at ``at`` or later; return the position after the end of the array."""
     while True:

@@ -5,11 +5,22 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
+from middlemark.imports.columns import Form
 from middlemark.imports.lines import Lines, clean, number, whole
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
+from middlemark.imports.performance_test_rates import (
+    FORMS,
+    JSON_FORM,
+    OF_1_3,
+    SINCE_2,
+    UP_TO_1_1,
+    CountsBack,
+    PrintedSecond,
+    counts_of,
+    rate_hz,
+    size_of,
+)
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
 
@@ -23,30 +34,24 @@ _ENDS = re.compile(rb"(?:Maximum runtime reached|.*[Ee]xiting|Waiting for |Publi
 _BETWEEN = re.compile(rb",[ \t]+")
 
 
-class _Second(msgspec.Struct, frozen=True, kw_only=True):
-    """One row: counts over about a second, and latencies in ns (None: no sample was received)."""
-
-    at_s: float
-    seconds: float
-    sent: int
-    received: int
-    lost: int
-    bytes: int
-    low: float | None
-    high: float | None
-    mean: float | None
-    variance: float | None
-    """The variance of the latency in ns²."""
-
-
 class _Experiment:
     """The settings of an experiment, by their JSON names, and its rows, one per second."""
 
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
         self.columns: list[str] = []
-        self.seconds: list[_Second] = []
+        self.json = False
+        self.seconds: list[PrintedSecond] = []
         self.repeated = False
+
+    @property
+    def form(self) -> Form:
+        """The form of the output, by its version and columns."""
+        if self.json:
+            return JSON_FORM
+        if any(each.startswith("pub_loop_res") for each in self.columns):
+            return UP_TO_1_1
+        return OF_1_3 if self.settings.get("Performance Test Version", "").startswith("1.3") else SINCE_2
 
 
 def _read_csv(blocks: Iterable[bytes]) -> Log:
@@ -78,6 +83,7 @@ def _read_csv(blocks: Iterable[bytes]) -> Log:
 
 _NAMES = {
     "Communication mean": "com_mean_str",
+    "Communicator": "com_mean_str",
     "RMW Implementation": "rmw_implementation",
     "Publishing rate": "rate",
     "Msg name": "msg_name",
@@ -92,7 +98,7 @@ _NAMES = {
 """A setting's name in the CSV → its name in the JSON."""
 
 
-def _row(columns: Sequence[str], line: bytes) -> _Second | None:
+def _row(columns: Sequence[str], line: bytes) -> PrintedSecond | None:
     # The tool separates columns by a comma and tabs, so a comma without tabs is a decimal comma.
     fields = _BETWEEN.split(line.strip(b", \t")) if b"\t" in line else line.strip(b", ").split(b",")
     if len(fields) != len(columns):
@@ -100,13 +106,13 @@ def _row(columns: Sequence[str], line: bytes) -> _Second | None:
     values = dict(zip(columns, fields, strict=True))
 
     def ns(name: str) -> float | None:
-        return number(values[name]) * 1e6 if received and name in values else None
+        return number(values[name]) * SINCE_2[name].ns if arrived and name in values else None
 
     try:
         received = whole(values["received"])
-        # The column contains the variance in s² times 1,000, although its name says ms.
+        arrived = received > 0 or _is_number(values.get("latency_min (ms)", "nan"))
         variance = ns("latency_variance (ms)")
-        return _Second(
+        return PrintedSecond(
             at_s=number(values["T_experiment"]),
             seconds=number(values["T_loop"]) if "T_loop" in values else 0.0,
             sent=whole(values["sent"]),
@@ -116,10 +122,19 @@ def _row(columns: Sequence[str], line: bytes) -> _Second | None:
             low=ns("latency_min (ms)"),
             high=ns("latency_max (ms)"),
             mean=ns("latency_mean (ms)"),
-            variance=None if variance is None else variance / 1e6 / 1e3 * _NS * _NS,
+            variance=None if variance is None else variance * _NS / 1e3,  # the column contains s² times 1,000
         )
     except (KeyError, ValueError):
         return None
+
+
+def _is_number(text: str | bytes) -> bool:
+    """Say whether a latency is a number. Without messages the tool prints ``inf``, ``-inf`` or ``nan``."""
+    try:
+        number(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_json(blocks: Iterable[bytes]) -> Log:
@@ -133,6 +148,7 @@ def _read_json(blocks: Iterable[bytes]) -> Log:
         if each.head is not head:
             head = each.head
             experiments.append(_Experiment())
+            experiments[-1].json = True
             plain = {key: value for key, value in head.items() if isinstance(value, str | int | float)}
             experiments[-1].settings = {key: clean(str(value)) for key, value in plain.items()}
         second = _object(each.value)
@@ -143,7 +159,7 @@ def _read_json(blocks: Iterable[bytes]) -> Log:
     return objects.log(_measured(each) for each in experiments if each.seconds)
 
 
-def _object(row: Mapping[str, Any]) -> _Second | None:
+def _object(row: Mapping[str, Any]) -> PrintedSecond | None:
     counts = [count(row.get(f"num_samples_{each}")) for each in ("sent", "received", "lost")]
     sent, received, lost = counts
     if sent is None or received is None or lost is None:
@@ -153,7 +169,7 @@ def _object(row: Mapping[str, Any]) -> _Second | None:
         value = figure(row.get(name)) if received else None  # the tool writes 0 if no samples arrived
         return None if value is None else value * _NS**power
 
-    return _Second(
+    return PrintedSecond(
         # Despite their names, these fields are the time since the experiment's start and the length of this row.
         at_s=(figure(row.get("experiment_start")) or 0.0) / _NS,
         seconds=max(figure(row.get("loop_start")) or 0.0, 0.0) / _NS,
@@ -161,6 +177,7 @@ def _object(row: Mapping[str, Any]) -> _Second | None:
         received=received,
         lost=lost,
         bytes=count(row.get("total_data_received")) or 0,
+        messages=count(row.get("latency_n")),
         low=ns("latency_min"),
         high=ns("latency_max"),
         mean=ns("latency_mean"),
@@ -172,12 +189,13 @@ def _measured(of: _Experiment) -> ImportedTrial:
     settings = of.settings
     mode = settings.get("roundtrip_mode", "").upper()
     subscribers = _whole(settings.get("number_of_subscribers")) or None
-    rate = _whole(settings.get("rate"))
+    publishers = _whole(settings.get("number_of_publishers"))
+    # Without a publisher of its own, the process prints its own default rate and counts nothing as sent.
+    alone = publishers == 0
+    rate = None if alone else _whole(settings.get("rate"))
     quality = (settings.get("qos_reliability") or settings.get("qos", "")).upper()
-    message = settings.get("msg_name") or settings.get("topic_name")
-    received, size = sum(each.received for each in of.seconds), 0
-    if received:
-        size = round(sum(each.bytes for each in of.seconds) / received)
+    message = settings.get("msg_name") or settings.get("topic_name") or ""
+    size = size_of(message)
     pattern = "ping-pong" if mode == "MAIN" else "stream"
     where = cell(
         _adapter(settings),
@@ -186,7 +204,7 @@ def _measured(of: _Experiment) -> ImportedTrial:
         native=(("message", message[:100]),) if message else (),
         topics=1,
         subscribers=subscribers,
-        publishers=_whole(settings.get("number_of_publishers")) or None,
+        publishers=publishers or None,
         rate=None if rate is None else float(rate) if rate else "max",
         reliability="reliable" if "RELIABLE" in quality else "best-effort" if "BEST_EFFORT" in quality else None,
     )
@@ -194,19 +212,37 @@ def _measured(of: _Experiment) -> ImportedTrial:
         text = "its log is from the side that relays round trips and measures nothing"
         failure = Failure("relay", text, "import the log of the side with --roundtrip-mode Main")
         return ImportedTrial(cell=where, failed=failure, warnings=(imported_warning(where),))
-    figures = _figures(of.seconds)
-    rates = _rate(of.seconds)
+    counts = counts_of(of.seconds, of.form, size, publishers or 1, subscribers or 1)
+    figures = _figures(of, counts)
+    hz = None if pattern == "ping-pong" else rate_hz(of.seconds, counts.rows, lambda each: each.low)
+    counted = {
+        "sent": counts.sent.narrow and not alone,
+        "received": counts.received.narrow,
+        "lost": counts.lost.low > 0 or not counts.lost.high,
+    }
     return ImportedTrial(
         cell=where,
         times=Times(round_trip_ns=figures) if pattern == "ping-pong" else Times(one_way_from_sent_ns=figures),
-        samples=received,
-        counts=TrialCounts(
-            sent=sum(each.sent for each in of.seconds), received=received, lost=sum(each.lost for each in of.seconds)
-        ),
-        counted=("sent", "received", "lost"),
-        rate_hz=None if rates is None or pattern == "ping-pong" else rates / (subscribers or 1),
-        rate_total_hz=None if pattern == "ping-pong" else rates,
-        warnings=(imported_warning(where), *_warnings(of, figures, pattern)),
+        samples=counts.received.low,
+        counts=TrialCounts(sent=counts.sent_nearest, received=counts.received.low, lost=counts.lost.low),
+        counted=tuple(name for name, known in counted.items() if known),
+        rate_hz=None if hz is None else hz / (subscribers or 1),
+        rate_total_hz=hz,
+        warnings=(imported_warning(where), _counted_back(counts, alone), *_warnings(of, figures, pattern)),
+    )
+
+
+def _counted_back(counts: CountsBack, alone: bool) -> RunWarning:
+    """Return the warning about counts that the tool prints as rates."""
+    sent = "" if alone else f"sent {counts.sent}, "
+    boot = "; the first row, which it divides by the time since the machine's start, is not in the rate and the loss"
+    return RunWarning(
+        "rates-cut-off",
+        "performance_test prints received, sent and lost as whole messages a second; its counts here come from "
+        f"data_received and the length of each row: received {counts.received}, {sent}lost {counts.lost}"
+        f"{boot if counts.since_boot else ''}",
+        "of a range, the row has the least count that was received or lost (none if that is 0), and of the sent count "
+        "that which fits what arrived",
     )
 
 
@@ -224,39 +260,33 @@ def _whole(text: str | None) -> int | None:
     return int(value) if value is not None and 0 <= value < 1e12 else None
 
 
-def _figures(seconds: Sequence[_Second]) -> Summary | None:
-    """Combine the figures of the seconds. Minimum, maximum, mean and variance of the result are exact."""
-    busy = [each for each in seconds if each.mean is not None and each.received]
-    received = sum(each.received for each in busy)
-    if not received:
-        return None
-    mean = sum((each.mean or 0.0) * each.received for each in busy) / received
-    squares = [
-        ((each.variance or 0.0) + (each.mean or 0.0) ** 2) * each.received for each in busy if each.variance is not None
+def _figures(of: _Experiment, counts: CountsBack) -> Summary | None:
+    """Combine the rows. The minimum, maximum, mean and variance of the whole follow from those of the rows."""
+    busy = [
+        (each, (received.low + received.high) / 2)
+        for each, received in zip(of.seconds, counts.rows, strict=True)
+        if each.mean is not None and received.high
     ]
-    variance = sum(squares) / received - mean**2 if len(squares) == len(busy) else None
-    low = [each.low for each in busy if each.low is not None]
-    high = [each.high for each in busy if each.high is not None]
+    if of.form["latency_mean" if of.json else "latency_mean (ms)"].over == "so far":
+        busy = busy[-1:]
+    total = sum(weight for _, weight in busy)
+    if not total:
+        return None
+    mean = sum((each.mean or 0.0) * weight for each, weight in busy) / total
+    squares = [
+        ((each.variance or 0.0) + (each.mean or 0.0) ** 2) * weight
+        for each, weight in busy
+        if each.variance is not None
+    ]
+    variance = sum(squares) / total - mean**2 if len(squares) == len(busy) else None
+    low = [each.low for each, _ in busy if each.low is not None]
+    high = [each.high for each, _ in busy if each.high is not None]
     return Summary(
         min=min(low, default=None),
         max=max(high, default=None),
         mean=mean,
         stdev=math.sqrt(variance) if variance is not None and variance >= 0 else None,
     )
-
-
-def _rate(seconds: Sequence[_Second]) -> float | None:
-    """Return the messages per second that all subscribers received, from the first to the last second with messages."""
-    busy = [index for index, each in enumerate(seconds) if each.received]
-    if not busy:
-        return None
-    part = seconds[busy[0] : busy[-1] + 1]
-    lengths = [each.seconds for each in part]
-    if min(lengths) <= 0:  # a row without a length lasts until the next row
-        lengths = [b.at_s - a.at_s for a, b in zip(seconds[busy[0] :], part[1:], strict=False)]
-        part = part[1:]
-    span = sum(lengths)
-    return sum(each.received for each in part) / span if part and span > 0 else None
 
 
 def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[RunWarning]:
@@ -269,7 +299,7 @@ def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[Ru
         ),
         RunWarning(
             "size-of-type",
-            "size and throughput use the sizeof of the type, and the payload is neither written nor read",
+            "its size is the number in the name of the type; the payload is neither written nor read",
             "a middleware that passes pointers therefore seems equally fast at any size",
         ),
     ]
@@ -292,5 +322,5 @@ def _warnings(of: _Experiment, figures: Summary | None, pattern: str) -> list[Ru
     return found
 
 
-CSV = LogFormat("performance_test's CSV", TOOL, _CSV_KNOWN, _read_csv)
-JSON = LogFormat("performance_test's JSON", TOOL, _JSON_KNOWN, _read_json)
+CSV = LogFormat("performance_test's CSV", TOOL, _CSV_KNOWN, _read_csv, FORMS[:-1])
+JSON = LogFormat("performance_test's JSON", TOOL, _JSON_KNOWN, _read_json, FORMS[-1:])

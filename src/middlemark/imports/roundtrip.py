@@ -5,13 +5,13 @@ The log contains the payload's size, but does not say which process printed a li
 
 import itertools
 import re
-import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
-import msgspec
-
+from middlemark.imports.columns import Form, Kind, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning, no_result
+from middlemark.imports.plausible import ascending, contradiction, out_of_order
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
@@ -19,35 +19,124 @@ from middlemark.model.times import Summary, Times
 TOOL = "RoundtripPing"
 _ADAPTER = "cyclonedds (RoundtripPing)"
 _KEPT = 50_000
+_US = 1e3
+_FULL = 1_000
+"""The round trips of a second from which its 99 % is read."""
+
+
+def _form(versions: str, known_by: str, kind: Kind, *, quantiles: bool) -> Form:
+    """Return the columns in the order of a line, without the number of the second."""
+    times = {"median": "p50", "min": "min", **({"99%": "p99", "max": "max"} if quantiles else {})}
+    calls = {"median": "p50", "min": "min"}
+    return Form(
+        tool=TOOL,
+        versions=versions,
+        known_by=known_by,
+        source="examples/roundtrip/ping.c",
+        columns=(
+            PrintedColumn("Count", "count", "", "interval", "received"),
+            *summary_columns(kind, "us", "interval", "round_trip", times),
+            PrintedColumn("Count of writes", "count", "", "interval"),
+            *summary_columns("duration", "us", "interval", "write", calls),
+            PrintedColumn("Count of reads", "count", "", "interval"),
+            *summary_columns("duration", "us", "interval", "take", calls),
+        ),
+    )
+
+
+NINE = _form("April to August 2018", "Round trip time, nine columns", "whole round trip", quantiles=False)
+WHOLE = _form("August 2018", "Round trip time, twelve columns", "whole round trip", quantiles=True)
+HALVES = _form("0.1.0 and later", "Latency [us]", "half round trip", quantiles=True)
 
 _HEADER = re.compile(rb"# payloadSize: (\d{1,12}) \| numSamples: \d+ \| timeOut: -?\d+")
-# The count; median, min, 99 % and max of half round trips; count, median and min of writing; those three of reading.
-_FIGURES = rb" +(\d{1,12})" * 11
+_FIGURES = rb"((?: +\d{1,12}){%d}|(?: +\d{1,12}){%d})" % (len(NINE.columns), len(HALVES.columns))
 _SECOND = re.compile(rb"(\d{1,12})" + _FIGURES)
 _OVERALL = re.compile(rb"# Overall" + _FIGURES)
 _HEADING = re.compile(rb"# Seconds +Count +median.*")
+_KIND = re.compile(rb"#  +(Latency \[us\]|Round trip time \[us\]) .*")
 _OTHER = re.compile(
-    rb"# (?:Waiting for startup jitter to stabilise|Warm up complete\.|Latency measurements \(in us\)|"
+    rb"# (?:Waiting for startup jitter to stabilise|Warm up complete\.|(?:Latency|Round trip) measurements \(in us\)|"
     rb"Latency \[us\] +Write-access.*)|Waiting for samples from ping .*|\d+\.\d+ \[\d*\] .+|"
-    rb"#  +Latency \[us\] .*|Sending termination request\.|Received termination request\. Terminating\."
+    rb"Sending termination request\.|Received termination request\. Terminating\."
 )
 _KNOWN = re.compile(
-    rb"^(?:# payloadSize: \d+ \| numSamples: |# Overall +\d+ |#  +Latency \[us\] +Write-access|"
+    rb"^(?:# payloadSize: \d+ \| numSamples: |# Overall +\d+ |#  +(?:Latency|Round trip time) \[us\] +Write-access|"
     rb"# Seconds +Count +median)",
     re.M,
 )
 
 
-class _Line(msgspec.Struct, frozen=True):
-    """The figures of one line, in whole µs; the first five are half round trips."""
+class _Values:
+    """Whole µs and how often each occurs. The memory grows with the different values, not with the lines."""
 
-    count: int
-    median: int
-    least: int
-    p99: int
-    most: int
-    writes: tuple[int, int, int]
-    reads: tuple[int, int, int]
+    def __init__(self) -> None:
+        self._often: Counter[int] = Counter()
+
+    def add(self, value: int) -> None:
+        self._often[value] += 1
+
+    @property
+    def median(self) -> float | None:
+        """The median; the mean of the middle two for an even number; None: there are no values."""
+        number = self._often.total()
+        found: list[int] = []
+        before = 0
+        for value in sorted(self._often):
+            before += self._often[value]
+            while len(found) < 2 and before > (number - 1 + len(found)) // 2:
+                found.append(value)
+            if len(found) == 2:
+                return sum(found) / 2
+        return None
+
+    @property
+    def least(self) -> int | None:
+        """The smallest value; None: there are no values."""
+        return min(self._often, default=None)
+
+    @property
+    def most(self) -> int | None:
+        """The largest value; None: there are no values."""
+        return max(self._often, default=None)
+
+
+class _Tally:
+    """The figures of several lines, in whole µs, by their kind."""
+
+    def __init__(self) -> None:
+        self.lines = self.count = self.wrong = 0
+        """``wrong``: the number of lines whose minimum, median, 99 % and maximum do not ascend."""
+        self.medians, self.minima, self.p99s, self.maxima = _Values(), _Values(), _Values(), _Values()
+        self.writes, self.least_writes, self.reads, self.least_reads = _Values(), _Values(), _Values(), _Values()
+        self.busy_ms, self.least_busy_ms = _Values(), _Values()
+        """Count × median and count × minimum of each line."""
+
+    def add(self, text: bytes) -> None:
+        """Add the figures of a line. Without a maximum it has nine columns."""
+        figures = [int(each) for each in text.split()]
+        count, median, least, *others = figures[:-6]
+        p99, most = others or (None, None)
+        self.lines += 1
+        self.count += count
+        self.medians.add(median)
+        self.minima.add(least)
+        self.busy_ms.add(count * median // 1000)
+        self.least_busy_ms.add(count * least // 1000)
+        if p99 is not None and count >= _FULL:
+            self.p99s.add(p99)
+        else:
+            p99 = None
+        if most is not None:
+            self.maxima.add(most)
+        self.wrong += not ascending((least, median, p99, most))
+        _, write, least_write, _, read, least_read = figures[-6:]
+        for values, value in (
+            (self.writes, write),
+            (self.least_writes, least_write),
+            (self.reads, read),
+            (self.least_reads, least_read),
+        ):
+            values.add(value)
 
 
 class _Run:
@@ -59,10 +148,12 @@ class _Run:
         """The number of processes that reported the end of their warm-up."""
         self.begun = False
         """True if the heading above the figures was read."""
+        self.heading: Form | None = None
+        """The form that the heading above the columns shows; None: it is missing."""
         self.refused = False
         """True if figures were refused, as their size is unknown or a second ``# Overall`` came."""
-        self.seconds: list[_Line] = []
-        self.overall: _Line | None = None
+        self.seconds = _Tally()
+        self.overall: _Tally | None = None
         self.last = 0
         self.mixed = False
 
@@ -73,6 +164,18 @@ class _Run:
             return None
         return self.sizes[-1] if self.sizes else 0
 
+    @property
+    def result(self) -> _Tally:
+        """The figures that the trial has: those of ``# Overall``, or else of the seconds."""
+        return self.overall or self.seconds
+
+    @property
+    def form(self) -> Form:
+        """The form that the heading and the number of columns show."""
+        if self.result.maxima.most is None:
+            return NINE
+        return self.heading or HALVES
+
 
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
@@ -80,10 +183,12 @@ def _read(blocks: Iterable[bytes]) -> Log:
     for index, line in lines.each():
         run = runs[-1]
         if header := _HEADER.fullmatch(line):
-            if run.seconds or run.overall or run.begun:
+            if run.result.lines or run.begun:
                 run = _Run()
                 runs.append(run)
             run.sizes.append(int(header[1]))
+        elif kind := _KIND.fullmatch(line):
+            run.heading = WHOLE if kind[1].startswith(b"Round") else HALVES
         elif _HEADING.fullmatch(line):
             run.begun = bool(run.sizes) and run.warm <= 1
         elif line == b"# Warm up complete.":
@@ -96,13 +201,14 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 continue
             run.mixed |= number <= run.last or run.warm > 1
             run.last = number
-            run.seconds.append(_line(second.groups()[1:]))
+            run.seconds.add(second[2])
         elif overall := _OVERALL.fullmatch(line):
             if run.size is None or run.overall:
                 run.refused = True
                 lines.refuse(index, line)
                 continue
-            run.overall = _line(overall.groups())
+            run.overall = _Tally()
+            run.overall.add(overall[1])
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
     for before, run in itertools.pairwise(runs):
@@ -111,14 +217,9 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _line(groups: tuple[bytes, ...]) -> _Line:
-    count, median, least, p99, most, *access = map(int, groups)
-    return _Line(count, median, least, p99, most, (access[0], access[1], access[2]), (access[3], access[4], access[5]))
-
-
 def _trials(run: _Run) -> Iterator[ImportedTrial]:
     """Yield a failed trial for each header without figures, then the measured trial."""
-    figures = bool(run.seconds or run.overall)
+    figures = run.result.lines > 0
     if not run.refused:
         sharing = max(run.warm, 1) if figures else 0  # the number of last headers whose processes printed the figures
         for size in run.sizes[: len(run.sizes) - sharing]:
@@ -133,61 +234,106 @@ def _cell(size: int) -> Cell:
 
 def _measured(run: _Run) -> ImportedTrial:
     where = _cell(run.size or 0)
-    lines = [run.overall] if run.overall else run.seconds
-    count = sum(each.count for each in lines)
-    warnings = [imported_warning(where), halved(TOOL, ", cut off to whole µs"), *_warnings(run, count)]
+    result = run.result
+    form, contradictions = _reading(run)
+    warnings = [imported_warning(where)]
+    if form.halves:
+        warnings.append(halved(TOOL, ", cut off to whole µs"))
+    warnings += [*contradictions, *_warnings(run, form)]
+    ns = form["median"].ns
     times = Times(
-        round_trip_ns=_figures(
-            [(each.median, each.least, each.p99 if each.count >= 1_000 else None, each.most) for each in lines], 2_000
+        round_trip_ns=Summary(
+            p50=_times(ns, result.medians.median),
+            min=_times(ns, result.minima.least),
+            p99=_times(ns, result.p99s.median),
+            max=_times(ns, result.maxima.most),
         ),
-        write_ns=_figures([(*each.writes[1:], None, None) for each in lines], 1_000),
-        take_ns=_figures([(*each.reads[1:], None, None) for each in lines], 1_000),
+        write_ns=Summary(p50=_times(_US, result.writes.median), min=_times(_US, result.least_writes.least)),
+        take_ns=Summary(p50=_times(_US, result.reads.median), min=_times(_US, result.least_reads.least)),
     )
     return ImportedTrial(
         cell=where,
         times=times,
-        samples=count,
-        counts=TrialCounts(received=count),
+        samples=result.count,
+        counts=TrialCounts(received=result.count),
         counted=("received",),
         warnings=tuple(warnings),
     )
 
 
-def _figures(lines: list[tuple[int, int, int | None, int | None]], ns: int) -> Summary:
-    def over(values: list[int]) -> float | None:
-        return ns * statistics.median(values) if values else None
-
-    most = [each[3] for each in lines if each[3] is not None]
-    return Summary(
-        p50=over([each[0] for each in lines]),
-        min=ns * min(each[1] for each in lines),
-        p99=over([each[2] for each in lines if each[2] is not None]),
-        max=ns * max(most) if most else None,
-    )
+def _times(ns: float, us: float | None) -> float | None:
+    return None if us is None else ns * us
 
 
-def _warnings(run: _Run, count: int) -> list[RunWarning]:
+def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
+    """Return the form by which the times are read, and a warning if the heading and the figures contradict each other.
+
+    The tool sends each ping when the reply arrives. So the number of round trips times their median is about the length
+    of a second if they are whole, and half of it if they are halves.
+    """
+    form = run.form
+    wrong = run.seconds.wrong + (run.overall.wrong if run.overall else 0)
+    found = [*out_of_order(wrong, run.seconds.lines + bool(run.overall))]
+    busy_ms, least_busy_ms = run.seconds.busy_ms.median, run.seconds.least_busy_ms.median
+    if busy_ms is None or least_busy_ms is None or run.mixed:
+        return form, found
+    busy_s = busy_ms / 1e3
+    seen = f"count × median is {busy_s:.2f} s of each second"
+    if not form.halves and busy_s < _WHOLE_S:
+        text = f"its heading is that of whole round trips, but {seen}"
+        if busy_s > _HALF_S[0]:
+            return HALVES, [*found, contradiction(f"{text}, as for halves", "it is read as halves")]
+        text = f"{text}, which fits neither whole nor half ones"
+        return form, [*found, contradiction(text, "it is read as whole ones")]
+    if form.halves and busy_s > _HALF_S[1]:
+        heading = "its heading is that of halves" if run.heading else "it has no heading"
+        text = f"{heading}, but {seen}, as for whole round trips"
+        # Each round trip takes at least the minimum, which halves could not fit into a second.
+        if run.heading is None or least_busy_ms / 1e3 > _HALF_S[1]:
+            return WHOLE, [*found, contradiction(text, "it is read as whole ones")]
+        return form, [
+            *found,
+            contradiction(text, "it is read as halves, as only halves were printed below this heading"),
+        ]
+    return form, found
+
+
+_WHOLE_S = 0.65
+"""Whole round trips take at least this part of a second, even if a few are much longer than the median."""
+_HALF_S = (0.3, 0.65)
+
+
+def _warnings(run: _Run, form: Form) -> list[RunWarning]:
     found = []
+    if run.form is NINE:
+        found.append(
+            RunWarning(
+                "another-program",
+                "the RoundtripPing of OpenSplice prints the same nine columns",
+                "if OpenSplice's program wrote the log, read `cyclonedds` as OpenSplice",
+            )
+        )
     if run.overall is None:
         found.append(
             RunWarning(
                 "median-of-seconds",
                 "the log ends before `# Overall`, so each quantile is the median of that quantile's values in "
-                f"{len(run.seconds):,} single seconds",
+                f"{run.seconds.lines:,} single seconds",
                 "a stall of one second shows only in the maximum",
             )
         )
-    elif count > _KEPT:
-        seconds = [each.median for each in run.seconds]
-        of_seconds = (
-            f"; the median of the {len(seconds)} seconds' medians is {2 * statistics.median(seconds):g} µs"
-            if seconds
+    elif run.result.count > _KEPT:
+        of_seconds = run.seconds.medians.median
+        also = (
+            f"; the median of the {run.seconds.lines} seconds' medians is {form['median'].ns / 1e3 * of_seconds:g} µs"
+            if of_seconds is not None
             else ""
         )
         found.append(
             RunWarning(
                 "first-samples-only",
-                f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {count:,} round trips{of_seconds}",
+                f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {run.result.count:,} round trips"
+                f"{also}",
                 "minimum and maximum include all round trips; for quantiles of all, measure again with Middlemark",
             )
         )
@@ -202,4 +348,4 @@ def _warnings(run: _Run, count: int) -> list[RunWarning]:
     return found
 
 
-FORMAT = LogFormat("RoundtripPing's lines", TOOL, _KNOWN, _read)
+FORMAT = LogFormat("RoundtripPing's lines", TOOL, _KNOWN, _read, (NINE, WHOLE, HALVES))

@@ -5,32 +5,63 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
+from middlemark.imports.plausible import differ
 from middlemark.model.outcome import RunWarning, TrialCounts
-from middlemark.model.times import Summary, Times
+from middlemark.model.times import QUANTILES, Summary, Times
+from middlemark.stats.quantiles import samples_needed
 
 TOOL = "rtiperftest"
 _ADAPTER = "middleware unknown (rtiperftest)"
 _KNOWN = re.compile(rb'"perftest"\s*:\s*\[')
 
 _LATENCIES = {
-    "min": "latency_min",
-    "mean": "latency_ave",
-    "stdev": "latency_std",
-    "p50": "latency_50",
-    "p90": "latency_90",
-    "p99": "latency_99",
-    "p99_99": "latency_99.99",
-    "max": "latency_max",
+    "latency_min": "min",
+    "latency_ave": "mean",
+    "latency_std": "stdev",
+    "latency_50": "p50",
+    "latency_90": "p90",
+    "latency_99": "p99",
+    "latency_99.99": "p99_99",
+    "latency_max": "max",
 }
+
+
+def _form(versions: str, known_by: str, rate: str, names: Mapping[str, str]) -> Form:
+    return Form(
+        tool=TOOL,
+        versions=versions,
+        known_by=known_by,
+        source="PerftestPrinter.cxx",
+        columns=(
+            *summary_columns("half round trip", "us", "run", "round_trip", dict(names)),
+            PrintedColumn("packets, Total Samples", "count", "", "so far", "received"),
+            PrintedColumn(rate, "rate", "1/s", "run", "received"),
+            PrintedColumn("lost", "count", "", "so far", "lost"),
+            PrintedColumn("cpu", "rate", "% of one processor", "run"),
+        ),
+    )
+
+
+_CSV_NAMES = {
+    {"ave": "Ave", "std": "Std", "min": "Min", "max": "Max"}.get(key[8:], f"{key[8:]}%"): field
+    for key, field in _LATENCIES.items()
+}
+FORMS = (
+    _form("3.0.1 and later, -outputFormat json", '"perftest": [', "packets/sAve, packets/s_ave", _LATENCIES),
+    _form("3.1 to 3.3, CSV", "Length (Bytes)", "Ave Samples/s", _CSV_NAMES),
+    _form("4, CSV", "Sample Size (Bytes)", "Ave Samples/s", _CSV_NAMES),
+    _form("before 3.1; later -outputFormat legacy", "Length: … Latency: Ave", "Packets/s(ave)", _CSV_NAMES),
+)
 
 
 def _read(blocks: Iterable[bytes]) -> Log:
     measured: list[ImportedTrial] = []
     objects = Objects()
     for objects.number, each in enumerate(elements(text_of(blocks), "perftest", "intervals"), start=1):
-        found = _measured(each.value) if isinstance(each, Element) else None
+        found = measured_of(each.value) if isinstance(each, Element) else None
         if found is not None:
             measured.append(found)
         if not isinstance(each, Element):
@@ -40,7 +71,8 @@ def _read(blocks: Iterable[bytes]) -> Log:
     return objects.log(measured)
 
 
-def _measured(value: Mapping[str, Any]) -> ImportedTrial | None:
+def measured_of(value: Mapping[str, Any]) -> ImportedTrial | None:
+    """Return the trial of one data length; None: it has no figures. Times are in µs."""
     length = count(value.get("length"))
     listed = value.get("intervals")
     intervals = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
@@ -61,12 +93,22 @@ def _latency(
     where = cell(_ADAPTER, length, publishers=1, topics=1)
     # Without a summary, use the last interval: its mean, minimum and maximum include all earlier intervals.
     figures = summary or intervals[-1]
+    # The tool prints a line for each round trip except the first, unless -noPrintIntervals is set.
+    samples = len(intervals) + 1 if intervals else 0
     times = {
-        ours: None if (us := figure(figures.get(theirs))) is None else 2e3 * us for ours, theirs in _LATENCIES.items()
+        field: us * FORMS[0][name].ns
+        for name, field in _LATENCIES.items()
+        if (us := figure(figures.get(name))) is not None
+        and (field not in QUANTILES or not samples or samples >= samples_needed(QUANTILES[field]))
     }
-    if times["mean"] is None:
+    if "mean" not in times:
         return None
-    warnings = [imported_warning(where), halved(TOOL, ", in whole µs, and calls it one-way"), *_cut(summary)]
+    warnings = [
+        imported_warning(where),
+        halved(TOOL, ", in whole µs, and calls it one-way"),
+        *_cut(summary),
+        *_costs(figures),
+    ]
     warnings.append(
         RunWarning(
             "load-unknown",
@@ -75,7 +117,7 @@ def _latency(
             "if it was not set, these times include waiting in queues",
         )
     )
-    if summary is not None:
+    if not samples:
         warnings.append(
             RunWarning(
                 "samples-unknown",
@@ -83,7 +125,37 @@ def _latency(
                 "with only a few thousand samples, 99.99 % is the maximum; check -latencyCount and -numIter",
             )
         )
-    return ImportedTrial(cell=where, times=Times(round_trip_ns=Summary(**times)), warnings=tuple(warnings))
+    return ImportedTrial(
+        cell=where,
+        times=Times(round_trip_ns=Summary(**times)),
+        samples=samples,
+        counts=TrialCounts(received=samples) if samples else None,
+        counted=("received",) if samples else (),
+        warnings=tuple(warnings),
+    )
+
+
+def _costs(figures: Mapping[str, Any]) -> list[RunWarning]:
+    """Return warnings that name figures for which a row has no place: processor time and serialization."""
+    found = []
+    if (cpu := figure(figures.get("cpu"))) is not None:
+        found.append(
+            RunWarning(
+                "cost-of-one-process",
+                f"perftest printed {cpu:g} % of one processor for its own process",
+                "rows measured here include all processes",
+            )
+        )
+    write, read = figure(figures.get("serialize")), figure(figures.get("deserialize"))
+    if write is not None and read is not None:
+        found.append(
+            RunWarning(
+                "serialization",
+                f"perftest printed {write:g} µs for the serialization of a message and {read:g} µs for its "
+                "deserialization; neither is a half",
+            )
+        )
+    return found
 
 
 def _throughput(
@@ -92,19 +164,21 @@ def _throughput(
     where = cell(_ADAPTER, length, "stream", subscribers=1, topics=1)
     figures = summary or intervals[-1]
     received, lost = count(figures.get("packets")), count(figures.get("lost"))
-    rate = figure(figures.get("packets/sAve"))
+    rate = figure(figures.get("packets/sAve", figures.get("packets/s_ave")))
     if summary is None:
         of_each = [hz for each in intervals if (hz := figure(each.get("packets/s"))) is not None]
         rate = statistics.median(of_each) if of_each else None
     if rate is None or received is None:
         return None
+    mbps = figure(next((figures[key] for key in ("mbpsAve", "mbps_ave") if key in figures), None))
+    doubts = () if mbps is None else differ("its mean Mbit/s", mbps, "the rate times the size", rate * length * 8 / 1e6)
     return ImportedTrial(
         cell=where,
         counts=TrialCounts(received=received, lost=lost or 0),
         counted=("received", "lost") if lost is not None else ("received",),
         rate_hz=rate,
         rate_total_hz=rate,
-        warnings=(imported_warning(where), *_cut(summary)),
+        warnings=(imported_warning(where), *doubts, *_cut(summary), *_costs(figures)),
     )
 
 
@@ -121,4 +195,4 @@ def _cut(summary: object) -> list[RunWarning]:
     ]
 
 
-FORMAT = LogFormat("rtiperftest's JSON", TOOL, _KNOWN, _read)
+FORMAT = LogFormat("rtiperftest's JSON", TOOL, _KNOWN, _read, FORMS[:1])

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.imports.plausible import differ
 from middlemark.model.outcome import RunWarning, TrialCounts
 
 TOOL = "ThroughputTest"
@@ -20,6 +22,18 @@ _OTHER = re.compile(
     rb"Performing test|Payload: |Recovery times: |Pub: |Sub:? |Waiting for data discovery|Discovery data complete|"
     rb"Command: |Sending results|Last Received Sample: |Lost Samples: |Samples per second: |Test of size |"
     rb"DATA SUBSCRIBER MATCHING REMOVAL|EVERYTHING STOPPED FINE).*|\d{4}-\d\d-\d\d .*"
+)
+FORM = Form(
+    tool=TOOL,
+    versions="1.9.4 to 3",
+    known_by="Bytes,Demand,Recovery Time; --export_csv",
+    source="ThroughputPublisher.cpp",
+    columns=(
+        PrintedColumn("Sent Samples", "count", "", "run", "sent"),
+        PrintedColumn("Rec Samples", "count", "", "run", "received", "all subscribers together"),
+        PrintedColumn("Lost Samples", "count", "", "run", "", "gaps before the last sample that arrived"),
+        PrintedColumn("Packs/sec", "rate", "1/s", "run", "sent, received", "includes the pauses between bursts"),
+    ),
 )
 _KNOWN = re.compile(
     rb"^(?:Starting throughput test|\[ Bytes,Demand,Recovery Time\]|Payload \[Bytes\],Demand \[sample/burst\])", re.M
@@ -38,7 +52,11 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 
 def _row(figures: list[float]) -> ImportedTrial:
-    size, demand, recovery_ms, sent, _, sent_hz, _, received, gaps, _, rate_hz, _ = figures
+    size, demand, recovery_ms, sent, _, sent_hz, _, received, gaps, taken_us, rate_hz, mbits = figures
+    doubts = (
+        *differ("its received Mbit/s", mbits, "the rate times the size", rate_hz * size * 8 / 1e6),
+        *differ("its received rate", rate_hz, "the received samples by their time", 1e6 * received / (taken_us or 1)),
+    )
     # The tool counts only gaps before the last message that arrived, so its count lacks messages that were lost later.
     lost = int(max(sent - received, gaps))
     where = cell(
@@ -60,12 +78,9 @@ def _row(figures: list[float]) -> ImportedTrial:
         sent_hz=sent_hz,
         warnings=(
             imported_warning(where),
+            *doubts,
             *_beyond_gaps(lost, int(gaps)),
-            RunWarning(
-                "rest-included",
-                "its rate includes the pauses between bursts, so it is not the highest rate",
-                "for the highest rate use --rate max without a burst",
-            ),
+            *((_RESTS,) if sent > demand else ()),  # one burst has no pause after it
             RunWarning(
                 "subscribers-added",
                 "ThroughputTest adds up the messages of all its subscribers, and the log does not say how many there "
@@ -74,6 +89,13 @@ def _row(figures: list[float]) -> ImportedTrial:
             ),
         ),
     )
+
+
+_RESTS = RunWarning(
+    "rest-included",
+    "its rate includes the pauses between bursts, so it is not the highest rate",
+    "for the highest rate use --rate max without a burst",
+)
 
 
 def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
@@ -90,4 +112,4 @@ def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
     )
 
 
-FORMAT = LogFormat("ThroughputTest's table or --export_csv", TOOL, _KNOWN, _read)
+FORMAT = LogFormat("ThroughputTest's table or --export_csv", TOOL, _KNOWN, _read, (FORM,))

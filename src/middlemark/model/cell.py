@@ -215,7 +215,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         Factor(
             kind=whole("number of processes", 1, 2),
             default=(2,),
-            metavar="1|2",
+            metavar="1|2,…",
             help="All roles in one process (1), or each in its own (2).",
             honour=one_of(
                 "processes",
@@ -356,7 +356,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         Factor(
             kind=words("echo", "all", "first"),
             default=("all",),
-            metavar="all|first",
+            metavar="all|first,…",
             help="Which pongs reply.",
             load=True,
             applies=Applies(
@@ -371,7 +371,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         Factor(
             kind=words("payload", *get_args(Payload)),
             default=("filled",),
-            metavar="filled|untouched",
+            metavar="filled|untouched,…",
             help="Write and check every byte, or the header only.",
         ),
     ] = "filled"
@@ -397,7 +397,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=PRIORITY,
             group="Machine",
             default=("other",),
-            metavar="other|fifo:80|rr:80",
+            metavar="other|fifo:80|rr:80,…",
             help="Scheduling policy and priority (1 to 99) of the roles.",
         ),
     ] = "other"

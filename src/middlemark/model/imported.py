@@ -17,6 +17,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     rate_total_hz: float | None = None
     """Messages per second that arrived at all subscribers together."""
     sent_hz: float | None = None
+    loss: float | None = None
+    """The share of messages that were lost, if the log has rates but no counts."""
     counted: tuple[str, ...] = ()
     """The fields of ``TrialCounts`` that the tool counted; the other fields are unknown, not zero."""
 

@@ -55,11 +55,16 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     written: Callable[[Level], object] = lambda level: list(level) if isinstance(level, tuple) else level
     """Converts a level, except None, to a value of TOML."""
     compound: bool = False
-    """A level may be a list: commas do not separate levels, and a list of whole numbers is one level."""
+    """A level may contain commas, and a list of whole numbers is one level."""
     not_in_all: tuple[str, ...] | None = None
     """``all`` means every name except these, which can be added to it; None: ``all`` is not accepted."""
     files: bool = False
     """``@FILE`` is accepted and means the levels in a file."""
+
+    @property
+    def separator(self) -> str:
+        """The character that separates levels on the command line."""
+        return ";" if self.compound else ","
 
 
 def words(what: str, *levels: str, meant: Mapping[str, str] = MappingProxyType({})) -> Kind:

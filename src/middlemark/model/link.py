@@ -186,17 +186,12 @@ def _read(value: object) -> str | None:
     return link_text(parse_link(value))
 
 
-def _typed(word: str) -> object:
-    return [each.strip() for each in word.split(";")] if ";" in word else word
-
-
 LINK = Kind(
     read=_read,
     show=lambda level: "none" if level is None else str(level),
-    typed=_typed,
     compound=True,
 )
-"""A link as a level: its notation. Semicolons separate links on the command line, as a link contains commas."""
+"""A link as a level: its notation."""
 
 HERE = "here"
 

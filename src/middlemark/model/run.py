@@ -69,6 +69,8 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     interrupted: bool = False
     error: str | None = None
     """The error that ended the run early; None if it is complete or was interrupted."""
+    commit: str = ""
+    """The commit of the git work tree in which the command ran, with ``-dirty`` if files differ; empty: none."""
     seed: int
     machine: Machine
     """The machine that coordinated the trials. The trials also ran on it, unless there are ``machines``."""

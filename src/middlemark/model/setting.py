@@ -137,14 +137,9 @@ def _read(value: object) -> str | None:
     return settings_level(found)
 
 
-def _typed(word: str) -> object:
-    return [each.strip() for each in word.split(";")] if ";" in word else word
-
-
 SYSTEM = Kind(
     read=_read,
     show=lambda level: AS_IS if level is None else str(level).replace("&", " & "),
-    typed=_typed,
     compound=True,
 )
-"""Settings of the machine as a level: their text. Semicolons separate several levels on the command line."""
+"""Settings of the machine as a level: their text."""

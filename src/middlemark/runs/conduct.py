@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -196,6 +197,7 @@ def run_file(
         suite_texts=_texts(suites),
         command=tuple(word.encode(errors="backslashreplace").decode() for word in sys.argv),
         started=utc_now(),
+        commit=_commit(),
         seed=plan.seed,
         machine=read_machine(),
         machines=() if cluster is None else cluster.machines,
@@ -295,6 +297,16 @@ def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) ->
         return f"the run ended early: {error}; earlier results are kept"
     lost = [failure for result in results for failure in result.failures if failure.code in NOT_KEPT]
     return f"{len(lost)} of {format_count(planned, 'trial')} could not be kept: {lost[0].text}" if lost else None
+
+
+def _commit() -> str:
+    """Return the commit of the work tree in which the command runs; empty: there is none, or git is not installed."""
+    asked = ("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+    try:
+        found = subprocess.run(asked, capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""
 
 
 def _texts(suites: Sequence[Suite]) -> dict[str, str]:

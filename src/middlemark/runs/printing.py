@@ -37,28 +37,36 @@ class PrintOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
-    """Print a run that was just measured and write its report into its folder; return why it could not be printed."""
+    """Print a run that was just measured and write its report into its folder; return why it could not be printed.
+
+    The report shows the changes since the last run. A format that cannot show them is printed before they are computed.
+    """
+    from middlemark.runs.history import kept_history
     from middlemark.runs.report import changes_since_last, judged_document, write_report_of
-    from middlemark.show import output
+    from middlemark.show import FORMATS, output
 
     parts = ("table",) if shown.rows else ("summary", "table") if shown.verbose or shown.breakdown else ()
     view = View(breakdown=shown.breakdown, warnings=shown.verbose)
     options = PrintOptions(output_format=shown.output_format, parts=parts, view=view)
     judged = judged_document(placed(run, shown.output_format)) if shown.output_format in JUDGED else None
     document = judged or _document([placed(run, shown.output_format)], options)
-    document = msgspec.structs.replace(document, since_last_run=None if is_question(run) else changes_since_last(run))
+    has_changes = not is_question(run)
+    if shows_changes := has_changes and FORMATS[shown.output_format].judged:
+        document = msgspec.structs.replace(document, since_last_run=changes_since_last(run), history=kept_history(run))
     unwritten = output.write(text_of(run, options, document))
     write_report_of(
         run,
-        quiet=shown.quiet or is_question(run),
+        quiet=shown.quiet or not has_changes,
         document=judged and document,
-        since_last_run=document.since_last_run,
+        since_last_run=document.since_last_run if shows_changes or not has_changes else changes_since_last(run),
+        history=document.history if shows_changes or not has_changes else kept_history(run),
     )
     return unwritten
 
 
 def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | None" = None) -> str:
     """Return the output about one run. ``document``: the run's document with its verdicts, if it exists already."""
+    from middlemark.document.history import line
     from middlemark.runs.diagnose import diagnosis_lines, render_tried
     from middlemark.runs.selftest import render_result, result_of
     from middlemark.show import output, render
@@ -87,7 +95,7 @@ def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | Non
         return render("settings", document, view)
     sentences = race_sentences(document, run, view.width) if run.file.plan.race and whole else ""
     since = document.since_last_run
-    sentences_below = (*limits, *([since.since] if since else []))
+    sentences_below = (*limits, *filter(None, (since and since.since, line(document.history))))
     below = "" if "summary" in parts else "".join(f"{each}\n" for each in sentences_below)
     return sentences + "\n".join(render(each, document, view) for each in parts) + below
 

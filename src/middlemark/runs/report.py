@@ -13,6 +13,7 @@ from middlemark.problems import MeasureError
 if TYPE_CHECKING:
     from middlemark.document import Document
     from middlemark.document.changes import RunChanges
+    from middlemark.history import History
     from middlemark.verdicts.rows import MeasuredRun
 
 HTML = "report.html"
@@ -78,6 +79,7 @@ def write_report_of(
     quiet: bool,
     document: "Document | None" = None,
     since_last_run: "RunChanges | None" = None,
+    history: "History | None" = None,
 ) -> None:
     """Write the report into the run's folder and print its path, or print why it could not be written.
 
@@ -88,7 +90,9 @@ def write_report_of(
 
     path = run.folder / HTML
     try:
-        shown = msgspec.structs.replace(document or judged_document(run), since_last_run=since_last_run)
+        shown = msgspec.structs.replace(
+            document or judged_document(run), since_last_run=since_last_run, history=history
+        )
         problems = written(path, render_html(shown), named=False)
     except MeasureError as error:
         problems = [f"{error}; {error.advice}" if error.advice else str(error)]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from middlemark.document import report_tables
 from middlemark.document.document import Document
 from middlemark.document.expectations import counted
+from middlemark.document.history import line as history_line
 from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import facts_of, machine_line, notes_of, read_as, state
 from middlemark.document.screen import not_tried_text
@@ -79,6 +80,8 @@ def _figures(document: Document) -> Iterator[str]:
         yield from ("### The answer", "", *(f"- {escaped(each.text)}" for each in document.answers), "")
     if document.since_last_run is not None:
         yield from (escaped(document.since_last_run.since), "")
+    if said := history_line(document.history):
+        yield from (escaped(said), "")
     for card in document.scorecards:
         found = scorecard_table(card)
         yield from (f"### {escaped(found.title)}", "", *table(found), "")

@@ -8,6 +8,7 @@ from rich.text import Text
 from middlemark.document import interop, matrix, security, workloads
 from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
+from middlemark.document.history import line
 from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.screen import Statement, broken, decided, disturbed, headline, not_tried_text, undecided
 from middlemark.document.settings import winners
@@ -17,6 +18,7 @@ from middlemark.model.units import format_count, format_seconds
 from middlemark.show import View, expectations
 from middlemark.show.terminal import command_lines, cut, paragraph, printed, terminal, wrapped
 from middlemark.verdicts.names import plain, warning_name
+from middlemark.verdicts.rows import Row
 
 MOST_LINES = 40
 _MOST_NOTES = 2
@@ -27,6 +29,7 @@ _FRAME = 4
 _MOST_KINDS = 3
 _MOST_EXPECTED = 9
 _MOST_STATED = 4
+_NAMED_ROWS = 4
 _HEAD = 11
 _MOST_REMEDY = 56
 _ANY = ("rate_hz", *(f"{time}_{each}" for each in ("p50", "mean") for time in TIMES), "sent_hz")
@@ -58,7 +61,7 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
                 *terminal(workloads.graph_table(each), width, max(room - len(shown) - _FRAME, _LEAST_LINES)),
             ]
     elif not tables:
-        shown = [*map(Text, ("", *_figures(document, width, room - 1)))]
+        shown = [*map(Text, ("", *_figures(document.rows, width, room - 1)))]
     return [*before, *shown, Text(), *after]
 
 
@@ -79,10 +82,10 @@ def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Itera
         yield from paragraph(f"Measured too: {'; '.join(named[:2])}{more}.", width, "dim", most=2)
 
 
-def _figures(document: Document, width: int, most: int) -> list[str]:
+def _figures(rows: Sequence[Row], width: int, most: int) -> list[str]:
     """Return the figures of rows that belong to no experiment, because they have no median or an unknown size."""
     lines = []
-    for row in document.rows:
+    for row in rows:
         measured = [(name, each) for name in _ANY if (each := FIGURES[name]).of(row.result) is not None]
         if measured:
             name, figure = measured[0]
@@ -106,6 +109,10 @@ def _answer(document: Document, found: Sequence[matrix.Matrix], width: int) -> I
     elif found or not document.workloads:
         none = "No two configurations can be compared."
         yield from paragraph(headline(found[0]) if found else none, width, "bold", most=4)
+    of_unknown_size = [each for each in document.rows if "size" in each.result.cell.unknown]
+    if found and of_unknown_size:
+        yield Text("In no table, because the size is unknown:")
+        yield from map(Text, _figures(of_unknown_size, width, _NAMED_ROWS))
     yield from paragraph(not_tried_text(document.not_tried), width, most=3)
     yield from paragraph("; ".join(map(read_as, run.file.imported)) or _measured(run), width, "dim", most=3)
     typed = [note for note in notes_of(run) if note.startswith("--")]  # the plan did not follow a typed option
@@ -143,6 +150,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
             yield from _stated(name, statement, style, width)
     if document.since_last_run is not None:
         yield from paragraph(document.since_last_run.since, width, most=2)
+    yield from paragraph(line(document.history), width, most=3)
     copied = "; --settings prints settings to copy" if any(row.result.settings for row in winners(document)) else ""
     more = f"{show} --rows; --warnings prints each warning{copied}"
     yield from paragraph(more, width, "dim", first=f"{'More':<{_HEAD}}")

@@ -209,6 +209,7 @@ def _origin(outcomes: Sequence[TrialOutcome]) -> Origin | None:
         tool=imported[0].tool,
         files=tuple(dict.fromkeys(each.file for each in imported)),
         not_counted=tuple(each for each in TrialCounts.__struct_fields__ if each not in counted),
+        loss=_median(each.loss for each in imported),
     )
 
 

@@ -155,6 +155,8 @@ def _of_link(share: Callable[[Cell, float], float | None], means: str, *, of_cel
 
 
 def _loss(_: Cell, trial: TrialSummary) -> float | None:
+    if trial.outcome.imported is not None and trial.outcome.imported.loss is not None:
+        return trial.outcome.imported.loss
     counts = rates.counts(trial.outcome)
     expected = counts.received + counts.lost if counts else 0
     is_counted = trial.outcome.imported is None or "lost" in trial.outcome.imported.counted

@@ -213,6 +213,8 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...]
     not_counted: tuple[str, ...]
     """Fields of ``TrialCounts`` that the tool did not count; their values mean nothing."""
+    loss: float | None = None
+    """The share of messages that were lost, the median over the trials, if the logs have rates but no counts."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

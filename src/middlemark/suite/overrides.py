@@ -92,12 +92,12 @@ def read_native(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Probl
 
 
 def typed(key: Key, raw: str | bool) -> object:
-    """Convert a typed value to the form that a suite has. Splits lists at commas and converts digits to numbers."""
+    """Convert a typed value to the form that a suite has. Splits lists and converts digits to numbers."""
     if not isinstance(raw, str):
         return raw
-    if key.kind.compound or not key.listed:
-        return key.kind.typed(raw.strip())
-    return [key.kind.typed(word.strip()) for word in raw.split(",")]
+    words = raw.split(key.kind.separator) if key.listed else [raw]
+    found = [key.kind.typed(word.strip()) for word in words]
+    return found[0] if len(found) == 1 else found
 
 
 def flag_name(key: str) -> str:

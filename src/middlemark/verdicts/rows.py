@@ -211,6 +211,8 @@ def place_of(row: Row) -> tuple[bool, bool, float]:
 
 def loss_of(result: CellResult) -> float | None:
     """Return the share of messages that were lost; None: no message was expected, or losses were not counted."""
+    if result.imported is not None and result.imported.loss is not None:
+        return result.imported.loss
     expected = result.counts.received + result.counts.lost
     return result.counts.lost / expected if expected and is_counted(result, "lost") else None
 

@@ -28,6 +28,9 @@ _TEMPLATES = Environment(
 Report = Callable[[Sequence[Path]], str]
 """A function from folders of runs to the HTML page of their report. It may raise MeasureError."""
 
+HistoryLine = tuple[str, str]
+"""A sentence, and the points of its series as SVG; the SVG is empty if nothing changed."""
+
 HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
@@ -44,8 +47,13 @@ MOST_CHANGES = 5
 """The most suites whose changes are shown."""
 
 
-def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
-    """Return the application: ``/TOKEN/``, ``/TOKEN/verdicts``, ``/TOKEN/run/NAME``, ``/TOKEN/compare?run=A&run=B``."""
+def site(
+    shelf: Shelf, report: Report, line: Line, token: str, histories: Callable[[], Sequence[HistoryLine]] = tuple
+) -> Starlette:
+    """Return the application: ``/TOKEN/``, ``/TOKEN/verdicts``, ``/TOKEN/run/NAME``, ``/TOKEN/compare?run=A&run=B``.
+
+    ``histories``: returns the newest changes in the folder's history.
+    """
     base = f"/{token}/"
     verdicts = Verdicts(line)
 
@@ -82,6 +90,7 @@ def site(shelf: Shelf, report: Report, line: Line, token: str) -> Starlette:
                 of=len(everything),
                 changes=pairs(everything)[:MOST_CHANGES],
                 lines=lines(),
+                histories=() if words else histories(),
             )
 
         found = answer(await run_in_threadpool(page))

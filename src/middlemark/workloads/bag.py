@@ -22,7 +22,7 @@ from middlemark.problems import Problem, RequestError, extra_module
 from middlemark.workloads.written import durability
 
 if TYPE_CHECKING:
-    from rosbags.interfaces import Connection
+    from rosbags.interfaces import Connection, Qos
 
 LONGEST_DEADLINE_S = 1.0
 LEAST_RATE_HZ = 0.01
@@ -36,6 +36,8 @@ class Recorded(msgspec.Struct, frozen=True):
     workload: Workload
     remarks: tuple[str, ...]
     comments: dict[str, tuple[str, ...]]
+    unsized: frozenset[str] = frozenset()
+    """The topics with an unknown size."""
 
 
 class _Seen:
@@ -228,12 +230,33 @@ def _qos(connection: "Connection") -> tuple[dict[str, Any], list[str]]:
     if not profiles:
         latched = getattr(connection.ext, "latching", 0)
         return {"durability": "transient-local", "depth": 1} if latched else {}, []
-    offered = profiles[0]
+    return qos_of(profiles[0])
+
+
+DEPTH = 10
+"""The depth of a topic with an unknown one: the default of ROS 2."""
+
+
+def qos_of(offered: "Qos") -> tuple[dict[str, Any], list[str]]:
+    """Return the factors that an offered QoS sets, and remarks about unknown settings and those that no factor has."""
     reliability: Reliability = "best-effort" if offered.reliability.name == "BEST_EFFORT" else "reliable"
-    depth = None if offered.history.name == "KEEP_ALL" else max(1, offered.depth or 10)
+    remarks = [
+        f"{name} is unknown: {assumed} is assumed"
+        for name, setting, assumed in (
+            ("reliability", offered.reliability, reliability),
+            ("durability", offered.durability, "volatile"),
+        )
+        if setting.name == "UNKNOWN"
+    ]
+    depth: int | None = offered.depth
+    if offered.history.name == "KEEP_ALL":
+        depth = None
+    elif offered.history.name == "UNKNOWN" or not offered.depth or offered.depth < 0:
+        depth = DEPTH
+        remarks.append(f"history and depth are unknown: a depth of {DEPTH} is assumed")
     found: dict[str, Any] = {"reliability": reliability, "depth": depth}
-    remarks: list[str] = []
     if offered.durability.name == "TRANSIENT_LOCAL":
-        durable, remarks = durability(reliability, depth)
+        durable, of_durability = durability(reliability, depth)
         found |= durable
+        remarks += of_durability
     return found, remarks

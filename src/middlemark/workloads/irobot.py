@@ -18,14 +18,19 @@ from middlemark.workloads.written import durability
 HEADER_BYTES = 20
 _TYPE = re.compile(r"(?:.*/)?stamped_?(\d*)_?(kb|mb|b|int64|int32|float32|float64|vector)")
 _BYTES = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "int64": 8, "int32": 4, "float32": 4, "float64": 8}
+_ACTIONS = ("action_servers", "action_clients")
 _HISTORY = {"keep_all": None}
 _RELIABILITY = {"reliable": "reliable", "best_effort": "best-effort"}
 _TRANSIENT = "transient_local"
+_DEFAULTS = ("default", "system_default", "false", False)
+"""Values of QoS that change nothing."""
+_NODE_KEYS = ("node_name", "number", "publishers", "subscribers", "clients", "servers", *_ACTIONS)
+_MOST_NODES = 1000
 _KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability", "qos_durability")
 TOO_LATE_S = 0.05
 """ros2-performance counts a message as too late if it takes longer than its period, or longer than this."""
 CALL_BYTES = 64
-"""The assumed bytes of a request or reply, which the topology does not contain."""
+"""The assumed bytes of a request or reply of an unknown type."""
 
 
 class Topology(msgspec.Struct, frozen=True):
@@ -37,6 +42,26 @@ class Topology(msgspec.Struct, frozen=True):
 
 def read(text: str | bytes, name: str, place: str) -> Topology:
     """Return the workload of a topology. Raises RequestError with every problem in it."""
+    return read_together([(text, place)], name)
+
+
+def read_together(texts: Sequence[tuple[str | bytes, str]], name: str) -> Topology:
+    """Return the workload of topologies that run beside each other: text and place of each. Raises RequestError."""
+    reading = _Reading(", ".join(place for _, place in texts))
+    nodes = [each for text, place in texts for each in _nodes(reading, text, place)]
+    subscribers = _subscribers(reading, nodes)
+    topics = [*_topics(reading, nodes, subscribers), *_services(reading, nodes)]
+    actions = _actions(reading, nodes)
+    if not topics and not reading.problems:
+        reading.problems.append(Problem(reading.place, _reason(nodes, subscribers, actions)))
+    if reading.problems:
+        raise RequestError(reading.problems)
+    reading.remarks += [f"left out, because no pattern has them: {actions}"] if actions else []
+    return Topology(Workload(name=name, topics=tuple(topics)), tuple(dict.fromkeys(reading.remarks)))
+
+
+def _nodes(reading: "_Reading", text: str | bytes, place: str) -> "_Named":
+    """Return the name and the table of each node. A table with ``number`` gives that number of nodes."""
     try:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -44,15 +69,37 @@ def read(text: str | bytes, name: str, place: str) -> Topology:
     nodes = document.get("nodes") if isinstance(document, dict) else None
     if not isinstance(nodes, list) or not nodes or not all(isinstance(each, dict) for each in nodes):
         raise RequestError([Problem(place, "not a topology: a list 'nodes' of objects is missing")])
-    reading = _Reading(place)
-    named = [(reading.word(each, "node_name", f"node {at}"), each) for at, each in enumerate(nodes, start=1)]
-    subscribers = _subscribers(reading, named)
-    topics = [*_topics(reading, named, subscribers), *_services(reading, named)]
-    if not topics and not reading.problems:
-        reading.problems.append(Problem(place, "no topic has a publisher and a subscriber"))
-    if reading.problems:
-        raise RequestError(reading.problems)
-    return Topology(Workload(name=name, topics=tuple(topics)), tuple(dict.fromkeys(reading.remarks)))
+    named = []
+    left_out: dict[str, list[str]] = {}
+    for at, node in enumerate(nodes, start=1):
+        name = reading.word(node, "node_name", f"node {at}")
+        for key in node:
+            if key not in _NODE_KEYS:
+                left_out.setdefault(key, []).append(name)
+        number = node.get("number")
+        if number is None:
+            named.append((name, node))
+        elif isinstance(number, int) and not isinstance(number, bool) and 0 < number <= _MOST_NODES:
+            named += [(f"{name}_{each}", node) for each in range(1, number + 1)]
+        else:
+            reading.wrong(name, f"number is {number!r}; write a number from 1 to {_MOST_NODES}")
+    reading.remarks += [
+        f"{key} is left out, because no factor has it: {', '.join(names)}" for key, names in left_out.items()
+    ]
+    return named
+
+
+def _reason(nodes: "_Named", subscribers: Mapping[str, list[str]], actions: str) -> str:
+    """Return why a topology has no topic that can be measured."""
+    if actions:
+        return f"it has {actions}, which no pattern has, and no topic with a publisher and a subscriber"
+    if subscribers and not any(node.get("publishers") for _, node in nodes):
+        number = sum(map(len, subscribers.values()))
+        return (
+            f"{len(subscribers)} topics ({', '.join(subscribers)}) have {number} subscriptions and no publisher: it is "
+            "meant to run beside another topology; name both: middlemark workload FILE OTHER"
+        )
+    return "no topic has a publisher and a subscriber"
 
 
 class _Reading:
@@ -99,24 +146,35 @@ class _Reading:
             durable, remarks = durability(found.get("reliability", "reliable"), found.get("depth", 1))
             found |= durable
             self.remarks += [f"{where}: {each}" for each in remarks]
-        others = [f"{key} {table[key]}" for key in table if key.startswith("qos_") and key not in _KNOWN_QOS]
+        others = [
+            f"{key} {table[key]}"
+            for key in table
+            if key.startswith("qos_") and key not in _KNOWN_QOS and table[key] not in _DEFAULTS
+        ]
         if others:
             self.remarks.append(f"{where}: left out, because no factor has them: {', '.join(others)}")
         return found
 
     def size(self, table: Mapping[str, Any], where: str) -> int:
         kind = str(table.get("msg_type", ""))
-        match = _TYPE.fullmatch(kind.lower())
-        if match is None:
+        size = _size(kind, table)
+        if size is None:
             self.wrong(where, f"the size of msg_type '{kind}' is unknown; use stamped… types")
-            return SMALLEST_MESSAGE
-        if match[2] == "vector":
-            given = table.get("msg_size", 0)
-            return HEADER_BYTES + (given if isinstance(given, int) and given > 0 else 0)
-        return HEADER_BYTES + int(match[1] or 1) * _BYTES[match[2]]
+        return size or SMALLEST_MESSAGE
 
 
 _Named = Sequence[tuple[str, Mapping[str, Any]]]
+
+
+def _size(kind: str, table: Mapping[str, Any]) -> int | None:
+    """Return the bytes of a message of a type, with its header; None: the name of the type does not state them."""
+    match = _TYPE.fullmatch(kind.lower())
+    if match is None:
+        return None
+    if match[2] == "vector":
+        given = table.get("msg_size", 0)
+        return HEADER_BYTES + (given if isinstance(given, int) and given > 0 else 0)
+    return HEADER_BYTES + int(match[1] or 1) * _BYTES[match[2]]
 
 
 def _subscribers(reading: _Reading, nodes: _Named) -> dict[str, list[str]]:
@@ -171,15 +229,34 @@ def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
                 reading.remarks.append(f"{where}: left out: it has no server")
                 continue
             request, rate = f"{service}/{name}/request", reading.rate(each, where)
-            yield Topic(name=request, source=name, to=(servers[service],), size=CALL_BYTES, rate_hz=rate)
+            size = max(_size(str(each.get("srv_type", "")), each) or CALL_BYTES, SMALLEST_MESSAGE)
+            yield Topic(name=request, source=name, to=(servers[service],), size=size, rate_hz=rate)
             yield Topic(
                 name=f"{service}/{name}/reply",
                 source=servers[service],
                 to=(name,),
-                size=CALL_BYTES,
+                size=size,
                 after=request,
                 service=True,
             )
-            reading.remarks.append(
-                f"{where}: requests and replies are assumed to have {CALL_BYTES} bytes; the topology has no sizes"
-            )
+            if _size(str(each.get("srv_type", "")), each) is None:
+                reading.remarks.append(
+                    f"{where}: requests and replies are assumed to have {CALL_BYTES} bytes; its srv_type has no size"
+                )
+
+
+def _actions(reading: _Reading, nodes: _Named) -> str:
+    """Return the number of actions and the rates of their goals as text; empty: there are none."""
+    names: dict[str, float] = {}
+    for name, node in nodes:
+        for each in reading.tables(node, "action_servers", name):
+            names.setdefault(reading.word(each, "action_name", f"{name}: action_servers"), 0.0)
+        for each in reading.tables(node, "action_clients", name):
+            action = reading.word(each, "action_name", f"{name}: action_clients")
+            names[action] = names.get(action, 0.0) + reading.rate(each, f"{name}: {action}")
+    if not names:
+        return ""
+    rates = " and ".join(f"{each:g}" for each in names.values())
+    several = f" ({rates})" if len(names) > 1 else ""
+    plural = "" if len(names) == 1 else "s"
+    return f"{len(names)} action{plural} ({', '.join(names)}) with {sum(names.values()):g} goals/s{several}"

@@ -9,6 +9,8 @@ HEAD_BYTES = 1 << 16
 _BAGS = (b"#ROSBAG V", b"\x89MCAP0\r\n", b"SQLite format 3\0", b"\x28\xb5\x2f\xfd")
 """The first bytes of ROS 1's bags, of MCAP and sqlite3, and of files that zstd has compressed."""
 _TOPOLOGY = re.compile(rb'\s*\{.*"nodes"\s*:', re.DOTALL)
+METADATA_BEGINS = b"rosbag2_bagfile_information"
+"""The first key of rosbag2's ``metadata.yaml``."""
 _IN_A_BAG = ("metadata.yaml", "*.db3", "*.mcap", "*.db3.zstd", "*.mcap.zstd")
 
 
@@ -20,4 +22,6 @@ def kind_of(path: Path) -> Literal["bag", "topology"] | None:
     if path.is_file():  # reading a pipe would consume its first bytes
         with contextlib.suppress(OSError), path.open("rb") as file:
             head = file.read(HEAD_BYTES)
-    return "bag" if head.startswith(_BAGS) else "topology" if _TOPOLOGY.match(head) else None
+    if head.startswith(_BAGS) or METADATA_BEGINS in head[:4096]:
+        return "bag"
+    return "topology" if _TOPOLOGY.match(head) else None

@@ -1,13 +1,14 @@
 """Write a workload as the text of a suite, with comments about everything that is not in its source."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from middlemark.model.protocol import Reliability
 from middlemark.model.units import format_seconds
 from middlemark.model.workload import OCTETS, Durability, Topic, Workload
 
+_UNSIZED = "# size = ?  (unknown: fill in the bytes of a message)"
 _PLAIN = Topic(name="x", source="x", to=("y",), size=16)
 
 
@@ -17,11 +18,13 @@ def toml(
     remarks: Sequence[str] = (),
     comments: Mapping[str, Sequence[str]] = MappingProxyType({}),
     sequence: str | None = None,
+    unsized: Collection[str] = (),
 ) -> str:
     """Return a suite with the workload.
 
     ``remarks``: comments about the whole; ``comments``: topic name → comments about it. ``sequence``: the name of the
-    file with sizes and times, next to the suite; None: write the size and rate of each topic.
+    file with sizes and times, next to the suite; None: write the size and rate of each topic. ``unsized``: topics with
+    an unknown size, which the user must fill in.
     """
     parts = ["\n".join([*_commented(remarks), f"description = {_text(description)}"])]
     if sequence is not None:
@@ -33,6 +36,8 @@ def toml(
         reply = replies.get(each.name)
         head = "[[workload.topic]]" if reply is None else "[[workload.service]]"
         lines = _topic(each, sequence is None) if reply is None else _service(each, reply)
+        if each.name in unsized:
+            lines = [_UNSIZED if line.startswith("size =") else line for line in lines]
         parts.append("\n".join([*_commented(comments.get(each.name, ())), head, *lines]))
     if workload.shared:
         lines = [f"{_text(each.name)} = {_texts(each.nodes)}" for each in workload.shared]

@@ -30,6 +30,7 @@ from middlemark.document.screen import not_tried_text
 from middlemark.document.security import proof_in_full
 from middlemark.model.cell import FACTORS, Cell
 from middlemark.model.times import NAMES, QUANTILES
+from middlemark.show.html.history import history_lines
 from middlemark.show.html.values import Json, fields, present, texts_of
 from middlemark.show.html.workloads import graphs
 from middlemark.show.json import expectations_document
@@ -92,6 +93,7 @@ def data_of(document: Document) -> Json:
         "expected": counted(document.expectations) if document.expectations else "",
         "answers": msgspec.to_builtins(document.answers),
         "since_last_run": document.since_last_run and document.since_last_run.since,
+        "history": history_lines(document.history),
         "standings": [_standing(each) for each in found],
         "usual": usual(found),
         "not_tried": msgspec.to_builtins(document.not_tried),

@@ -14,6 +14,7 @@ from middlemark.document.document import Document
 from middlemark.document.table import Table
 from middlemark.problems import MeasureError
 from middlemark.show.html.data import data_of
+from middlemark.show.html.history import svg_line
 from middlemark.show.html.values import texts_of
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ def render_tables(title: str, tables: Sequence[Table]) -> str:
     return template.render(title=title, parts=parts, styles=styles(), middlemark=__version__) + "\n"
 
 
+@cache
 def environment() -> "Environment":
-    """Return the templates. They escape all texts."""
+    """Return the templates, which escape all texts. Jinja compiles each template only once."""
     from jinja2 import Environment, FileSystemLoader, select_autoescape
 
     made = Environment(
@@ -68,6 +70,7 @@ def environment() -> "Environment":
         lstrip_blocks=True,
     )
     made.filters["unbroken"] = unbroken
+    made.filters["svg_line"] = svg_line
     return made
 
 

@@ -44,7 +44,7 @@ def _table(table: GraphTable) -> Json:
 
 def _column(found: ColumnVerdict) -> Json:
     measured = len(found.holding) + len(found.others) + len(found.failed)
-    figure = f"{len(found.holding)} of {measured}"
+    figure = "" if found.mark == "undecided" else f"{len(found.holding)} of {measured}"
     return {"mark": found.mark, "headline": short_verdict(found), "figure": figure, "holding": list(found.holding)}
 
 

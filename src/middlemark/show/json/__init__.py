@@ -11,6 +11,7 @@ import msgspec
 from middlemark.document.document import Document
 from middlemark.show import View
 from middlemark.show.json.comparisons import CompareOutput, SelfTestOutput
+from middlemark.show.json.history import HistoryOutput
 from middlemark.show.json.listing import AboutOutput, AdaptersOutput, RunsOutput, SuitesOutput
 from middlemark.show.json.machine import (
     DiagnoseOutput,
@@ -29,6 +30,7 @@ OUTPUTS: Mapping[str, type[msgspec.Struct]] = {
     "run": ResultOutput,
     "which": WhichOutput,
     "compare": CompareOutput,
+    "history": HistoryOutput,
     "selftest": SelfTestOutput,
     "reproduce": StudyOutput,
     "doctor": DoctorOutput,

@@ -19,6 +19,7 @@ from middlemark.model.times import Times
 from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of, filled
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult, Versions
+from middlemark.verdicts.rows import loss_of
 
 _NAMED = ("adapter", "pattern", "size", "transport")
 FURTHER = tuple(each for name, each in FACTORS.items() if not each.later and name not in _NAMED)
@@ -165,7 +166,6 @@ def cell_document(result: CellResult) -> dict[str, Any]:
 def cell_output(result: CellResult) -> Output:
     """Return one cell. If it was imported, a field that its log does not contain is null."""
     cell, counts, imported, baseline = result.cell, result.counts, result.imported, result.baseline
-    expected = counts.received + counts.lost
     own = {factor.field: written(cell, factor) for factor in FACTORS.values()} | {
         "label": UNSET if cell.label is None else cell.label,
         "protection_proof": result.proof,
@@ -174,7 +174,7 @@ def cell_output(result: CellResult) -> Output:
         "metrics": {name: _metric(result, name) for name in result.metrics},
         "breakdown": result.breakdown and tuple(replace(each, ns=exact(each.ns)) for each in result.breakdown),
         "baseline": baseline and replace(baseline, p50_ns=exact(baseline.p50_ns), rate_hz=exact(baseline.rate_hz)),
-        "loss": counts.lost / expected if expected else None,
+        "loss": loss_of(result),
         "knee_hz": next((each.offered_hz or each.received_hz for each in result.steps if each.knee), None),
         "imported": imported and filled(ImportedOutput, imported),
     }
@@ -187,7 +187,7 @@ def _unknown_figures(result: CellResult) -> dict[str, None]:
         return {}
     uncounted = result.imported.not_counted
     samples = [] if result.samples else ["samples"]
-    return dict.fromkeys((*result.cell.unknown, *samples, *uncounted, *(["loss"] if "lost" in uncounted else [])))
+    return dict.fromkeys((*result.cell.unknown, *samples, *uncounted))
 
 
 def _metric(result: CellResult, name: str) -> MetricOutput:

@@ -152,6 +152,9 @@ def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarn
     field, words = _COUNTED[code]
     stream = cell.pattern == "stream"
     words = _COUNTED_IN_STREAMS.get(code, words) if stream else words
+    theirs = code == "late" and any(each.imported for each in outcomes)
+    if theirs:
+        words = "of {total:,} messages were late by the limit of the tool that measured them ({part})"
     counts = [counts_of(each) or TrialCounts() for each in outcomes]
     if stream and code == "publish-failed":  # includes timed-out publishes, which back-pressure reports
         counts = [
@@ -169,7 +172,7 @@ def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarn
         total = sum(each.received + each.lost for each in counts)
     occurred = sum(getattr(each, field) > 0 for each in counts)
     text = f"{number:,} " + words.format(total=total, part=_part(number, total)) + in_trials(occurred, len(counts))
-    return RunWarning(code, text, _advice(code, cell))
+    return RunWarning(code, text, "" if theirs else _advice(code, cell))
 
 
 def _refused(outcome: TrialOutcome) -> int:

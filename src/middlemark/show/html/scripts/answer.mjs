@@ -46,8 +46,13 @@ export function answerOf(context) {
   const show = byRate ? rate : us;
   const isTime = ["p50", "p99"].includes(standing.by);
   const bound = (cell, end) => (standing.by === "p50" ? (cell.interval?.[end] ?? null) : null);
+  const figureOf = (cell) => (byRate ? cell?.rate_hz : cell?.latency?.[standing.by]);
+  const baselineOf = (cell) => (standing.baseline === undefined ? undefined : cells[cell.baseline_cell ?? standing.baseline]);
+  const baselines = new Set();
   const rows = standing.places.map((place) => {
     const cell = cells[place.row];
+    const baseline = cell.is_raw_transport ? undefined : baselineOf(cell);
+    if (figureOf(baseline)) baselines.add(baseline);
     return {
       cell,
       name: cell.name,
@@ -57,6 +62,7 @@ export function answerOf(context) {
       high: bound(cell, 1),
       figure: byRate ? show(place.figure) : place.text,
       ratio: times(place.ratio),
+      line: figureOf(baseline),
       ...costs(cell),
       standing:
         cell.doubt && place.standing !== "eliminated"
@@ -65,8 +71,7 @@ export function answerOf(context) {
       isLeading: ["best", "equivalent", "only"].includes(place.standing),
     };
   });
-  const baseline = cells[standing.baseline];
-  const own = baseline && (byRate ? baseline.rate_hz : baseline.latency?.[standing.by]);
+  const how = (baseline) => (baselines.size < 2 ? "" : baseline.hands_over ? " (handing over)" : " (copying)");
   const kind = cells[standing.places[0].row];
   return {
     headline: headlineOf(standing, rows),
@@ -80,7 +85,11 @@ export function answerOf(context) {
     text: `${standing.lead} ${standing.sentence}`,
     rows,
     failed: standing.failed.map((index) => cells[index]),
-    line: own ? { value: own, name: `baseline: ${baseline.name}`, figure: show(own) } : null,
+    lines: [...baselines].map((baseline) => ({
+      value: figureOf(baseline),
+      name: `baseline${how(baseline)}: ${baseline.name}`,
+      figure: show(figureOf(baseline)),
+    })),
     isMore: byRate,
     title: byRate ? "messages a second" : isTime ? `${standing.by}, ${whatOf(kind)}` : standing.by,
   };
@@ -116,6 +125,7 @@ export function workloadAnswer({ data, styles }, graph, column) {
         value: entry.times ?? null,
         figure: entry.share ?? ABSENT,
         ratio: "",
+        line: 1,
         p99: ABSENT,
         cpu: entry.cpu ?? ABSENT,
         memory: entry.mb ? `${entry.mb} MB` : ABSENT,
@@ -129,7 +139,7 @@ export function workloadAnswer({ data, styles }, graph, column) {
     headline,
     colour: leading?.colour ?? (mark === "undecided" ? "var(--quiet)" : "var(--bad)"),
     figure,
-    what: graph.columns.length > 1 ? `hold at ${graph.columns[column]}` : "hold every deadline",
+    what: figure && (graph.columns.length > 1 ? `hold at ${graph.columns[column]}` : "hold every deadline"),
     ratio: "",
     mark,
     isSure: mark === "holds",
@@ -137,7 +147,7 @@ export function workloadAnswer({ data, styles }, graph, column) {
     text: graph.conclusion,
     rows,
     failed: [],
-    line: { value: 1, name: "deadline", figure: "" },
+    lines: [{ value: 1, name: "deadline", figure: "" }],
     isMore: false,
     title: "worst edge, × deadline",
   };

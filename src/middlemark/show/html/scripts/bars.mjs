@@ -12,9 +12,9 @@ const COLUMNS = [
 ];
 
 // Returns the value at the end of the axis.
-export function endOf({ rows, line, isMore }) {
-  const values = [...rows.flatMap((row) => [row.value, row.high]), line?.value].filter((each) => each > 0);
-  const least = Math.min(...rows.map((row) => row.value).filter((each) => each > 0), line?.value || Infinity);
+export function endOf({ rows, isMore }) {
+  const values = rows.flatMap((row) => [row.value, row.high, row.line]).filter((each) => each > 0);
+  const least = Math.min(...rows.flatMap((row) => [row.value, row.line]).filter((each) => each > 0));
   return isMore ? Math.max(...values) : Math.min(Math.max(...values), LONGEST * least);
 }
 
@@ -37,7 +37,7 @@ export function bars(answer) {
       element("th", { scope: "row", role: "rowheader" }, each.name),
       element(
         "td",
-        { role: "cell", class: "track", style: answer.line ? `--line: ${part(answer.line.value)}` : "--line: -1" },
+        { role: "cell", class: "track", style: each.line ? `--line: ${part(each.line)}` : "--line: -1" },
         ...(each.value > 0
           ? [
               element("i", {
@@ -57,7 +57,7 @@ export function bars(answer) {
       ),
       ...columns.map(([key, title]) => element("td", { role: "cell", class: key, "data-title": title }, each[key] || "–")),
     );
-  const { rows, line } = answer;
+  const { rows, lines } = answer;
   const table = element(
     "table",
     { class: `bars${rows.length > MOST ? " shortened" : ""}`, role: "table" },
@@ -93,17 +93,15 @@ export function bars(answer) {
   );
   return [
     table,
-    ...(line
-      ? [
-          element(
-            "p",
-            { class: "line" },
-            element("span", { class: "dash", "aria-hidden": "true" }),
-            ` ${line.name} `,
-            element("b", {}, line.figure),
-          ),
-        ]
-      : []),
+    ...lines.map((line) =>
+      element(
+        "p",
+        { class: "line" },
+        element("span", { class: "dash", "aria-hidden": "true" }),
+        ` ${line.name} `,
+        element("b", {}, line.figure),
+      ),
+    ),
     ...(rows.length > MOST ? [more] : []),
     ...(notes.length ? [element("p", { class: "notes" }, notes.join(" "))] : []),
   ];

@@ -51,7 +51,7 @@ export function pictureOf(context) {
   text(lines(answer.headline, 38, 1)[0], EDGE + 24, y, 32, { "font-weight": 700 });
   text(`${answer.figure} ${answer.what}`, WIDTH - EDGE, y, 32, { "font-weight": 700, ...end });
   y += 34;
-  for (const line of lines(answer.line?.name === "deadline" ? answer.sentence : `${answer.mark} · ${answer.sentence}`, 104, 2)) {
+  for (const line of lines(answer.lines[0]?.name === "deadline" ? answer.sentence : `${answer.mark} · ${answer.sentence}`, 104, 2)) {
     text(line, EDGE, y, 20, quiet);
     y += 26;
   }
@@ -86,21 +86,24 @@ export function pictureOf(context) {
     }
     y += step;
   }
-  if (answer.line) {
-    const x = at(answer.line.value);
+  answer.lines.forEach(({ name, figure, value }, index) => {
+    const x = at(value);
+    const [first, last] = [shown.findIndex((row) => row.line === value), shown.findLastIndex((row) => row.line === value)];
+    if (first < 0) return;
+    const below = y + 18 + 18 * index;
     svg.append(
       vector("line", {
         x1: x,
         x2: x,
-        y1: top,
-        y2: y + 6,
+        y1: top + step * first,
+        y2: answer.lines.length > 1 ? top + step * (last + 1) : y + 6,
         stroke: "var(--ink)",
         "stroke-width": 2,
         "stroke-dasharray": "6 5",
       }),
     );
-    text(`${answer.line.name} ${answer.line.figure}`, x + 8, y + 18, 15, quiet);
-  }
+    text(`${name} ${figure}`, x + 8, below, 15, quiet);
+  });
   const run = data.runs[0];
   text(lines(`${run.told}`, 92, 1)[0], EDGE, HEIGHT - 34, 17, quiet);
   text(`middlemark ${data.middlemark} · ${(run.started ?? data.generated).slice(0, 10)}`, WIDTH - EDGE, HEIGHT - 34, 17, {

@@ -1,0 +1,154 @@
+"""Check that the figures of an imported row fit together, and mark those that do not."""
+
+import itertools
+from collections.abc import Iterable
+
+import msgspec
+
+from middlemark.imports.log import ImportedTrial, Log
+from middlemark.model.outcome import RunWarning
+from middlemark.model.times import NAMES, QUANTILES, Summary, Times
+
+_ROUNDING = 1e-6
+
+
+def checked(log: Log) -> Log:
+    """Return the log with a warning for each contradiction. Quantiles that contradict others are left out."""
+    return msgspec.structs.replace(log, measured=tuple(map(_checked, log.measured)))
+
+
+def contradiction(text: str, reading: str) -> RunWarning:
+    """Return the warning about figures that contradict each other. ``reading``: which of them the row uses."""
+    return RunWarning(
+        "contradiction", f"{text}; {reading}", "check the log against the tool's source, or measure again"
+    )
+
+
+def ascending(figures: Iterable[float | None]) -> bool:
+    """Say whether the figures that are not None ascend."""
+    known = [each for each in figures if each is not None]
+    return all(lower <= higher for lower, higher in itertools.pairwise(known))
+
+
+def out_of_order(lines: int, of: int) -> tuple[RunWarning, ...]:
+    """Return a warning if the minimum, quantiles and maximum of some lines do not ascend."""
+    if not lines:
+        return ()
+    text = f"in {lines:,} of {of:,} lines the minimum, quantiles and maximum do not ascend"
+    return (contradiction(text, "they are read as printed"),)
+
+
+def differ(name: str, value: float, of_what: str, other: float) -> tuple[RunWarning, ...]:
+    """Return a warning if a printed figure differs by more than ``_TOLERANCE`` from what other figures say it is."""
+    if abs(value - other) <= _TOLERANCE * max(abs(value), abs(other)) + _SMALL:
+        return ()
+    return (contradiction(f"{name} is {value:,.6g}, but {of_what} is {other:,.6g}", f"{name} is shown as printed"),)
+
+
+_TOLERANCE = 0.05
+_SMALL = 0.1
+"""Tools print small rates with one decimal."""
+
+
+def _checked(trial: ImportedTrial) -> ImportedTrial:
+    found: list[RunWarning] = []
+    times = {}
+    for field in Times.__struct_fields__:
+        summary = getattr(trial.times, field)
+        if summary is not None:
+            kind = field.removesuffix("_ns").replace("_", " ")
+            times[field] = _in_order(_without_maxima(summary, trial, kind, found), kind, found)
+    found += _counts(trial)
+    if not found:
+        return trial
+    return msgspec.structs.replace(
+        trial, times=msgspec.structs.replace(trial.times, **times), warnings=(*trial.warnings, *found)
+    )
+
+
+def _us(ns: float) -> str:
+    return f"{ns / 1e3:,.6g} µs"
+
+
+def _without_maxima(summary: Summary, trial: ImportedTrial, kind: str, found: list[RunWarning]) -> Summary:
+    """Leave out the quantiles that equal the maximum, if the number of samples is unknown: too few are above them."""
+    if trial.samples or summary.max is None:
+        return summary
+    same = {field: None for field in QUANTILES if getattr(summary, field) == summary.max != summary.min}
+    if same:
+        names = ", ".join(NAMES[each] for each in same)
+        found.append(
+            RunWarning(
+                "few-samples",
+                f"left out: {names} of its {kind}, which equals the maximum, so fewer than ten samples are above it",
+                "such a quantile is the maximum",
+            )
+        )
+    return msgspec.structs.replace(summary, **same)
+
+
+def _in_order(summary: Summary, kind: str, found: list[RunWarning]) -> Summary:
+    """Leave out quantiles that are zero above a minimum, or out of order with most of the other figures."""
+    order = ("min", *QUANTILES, "max")
+    kept = {field: value for field in order if (value := getattr(summary, field)) is not None}
+    out: dict[str, float] = {}
+    while True:
+        fields = list(kept)
+        wrong = {
+            field: sum(
+                kept[lower] > kept[higher] * (1 + _ROUNDING) + _ROUNDING
+                for at, lower in enumerate(fields)
+                for higher in fields[at + 1 :]
+                if field in (lower, higher)
+            )
+            for field in fields
+        }
+        most = max((each for each in wrong if each in QUANTILES), key=lambda each: (wrong[each], each), default=None)
+        if most is None or not wrong[most]:
+            break
+        out[most] = kept.pop(most)
+    if out:
+        named = ", ".join(f"{NAMES[field]} is {_us(out[field])}" for field in order if field in out)
+        others = ", ".join(f"{NAMES[field]} {_us(value)}" for field, value in kept.items())
+        text = f"the quantiles of its {kind} do not ascend: {named}, but {others}"
+        found.append(contradiction(text, f"left out: {', '.join(NAMES[each] for each in order if each in out)}"))
+    low, high, mean = summary.min, summary.max, summary.mean
+    if low is not None and high is not None and low > high:
+        found.append(contradiction(f"its minimum {kind} is above its maximum", "both are shown as printed"))
+    elif mean is not None and (
+        (low is not None and mean < low * (1 - _BETWEEN)) or (high is not None and mean > high * (1 + _BETWEEN))
+    ):
+        found.append(
+            contradiction(f"its mean {kind}, {_us(mean)}, is not between minimum and maximum", "it is shown as printed")
+        )
+    return msgspec.structs.replace(summary, **dict.fromkeys(out))
+
+
+_BETWEEN = 0.02
+"""Tools round the mean, minimum and maximum differently: a mean is wrong only if it is this share outside."""
+
+
+def _counts(trial: ImportedTrial) -> list[RunWarning]:
+    """Return a warning if more messages arrived than were sent, by the counts or else by the rates."""
+    if trial.cell.pattern != "stream" or ("subscribers" in trial.cell.unknown and trial.rate_total_hz is None):
+        return []
+    copies = 1 if "subscribers" in trial.cell.unknown else trial.cell.subscribers
+    counts = trial.counts
+    if counts is not None and {"sent", "received"} <= set(trial.counted):
+        sent, received, unit = float(counts.sent), float(counts.received), "messages"
+    elif trial.sent_hz is not None and trial.rate_hz is not None:
+        sent, received, unit = trial.sent_hz, trial.rate_hz * copies, "messages/s"
+    else:
+        return []
+    if received <= sent * copies * _MOST_ARRIVED + copies:
+        return []
+    of_several = "" if copies == 1 else f" at {copies} subscribers"
+    return [
+        contradiction(
+            f"{received:,.6g} {unit} arrived{of_several}, but only {sent:,.6g} were sent", "both are shown as printed"
+        )
+    ]
+
+
+_MOST_ARRIVED = 1.01
+"""Sender and receiver count over slightly different times."""

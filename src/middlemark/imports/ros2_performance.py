@@ -1,0 +1,121 @@
+"""Read the results of iRobot's ros2-performance: ``latency_all`` (a row per subscription) and ``latency_total``."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from middlemark.imports.columns import Form, PrintedColumn, summary_columns
+from middlemark.imports.lines import Lines, number, whole
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.model.outcome import RunWarning, TrialCounts
+from middlemark.model.times import Summary, Times
+from middlemark.model.units import format_count
+
+TOOL = "ros2-performance"
+_ADAPTER = f"middleware unknown ({TOOL})"
+
+
+def _form(versions: str, names: Mapping[str, str], times: Mapping[str, str]) -> Form:
+    return Form(
+        tool=TOOL,
+        versions=versions,
+        known_by=next(iter(names)),
+        source="tracker.cpp, stat_logger.cpp",
+        columns=(
+            *(PrintedColumn(name, "count", "", "run", becomes) for name, becomes in names.items()),
+            *summary_columns("one way", "us", "run", "one_way_from_sent", dict(times)),
+        ),
+    )
+
+
+OLD = _form(
+    "until January 2022",
+    {"received[#]": "received", "late[#]": "late", "too_late[#]": "", "lost[#]": "lost"},
+    {"mean[us]": "mean", "sd[us]": "stdev", "min[us]": "min", "max[us]": "max"},
+)
+NEW = _form(
+    "since December 2023",
+    {"received_msgs": "received", "late_msgs": "late", "too_late_msgs": "", "lost_msgs": "lost"},
+    {"mean_us": "mean", "sd_us": "stdev", "min_us": "min", "max_us": "max"},
+)
+
+_KNOWN = re.compile(rb"^(?:node[\s,]+topic[\s,]+size(?:\[b\]|_b)|received(?:\[#\]|_msgs)[\s,]+mean)", re.M)
+_HEADING = re.compile(rb"(?:node[\s,]+topic|received(?:\[#\]|_msgs))[\s,].*")
+_TITLE = re.compile(rb"(Subscriptions|Publishers|Clients|Servers) stats:")
+_OTHER = re.compile(rb"\[(?:INFO|WARN|DEBUG)\] .*")
+_FIELDS = re.compile(rb"[,\s]+")
+_UNIT = re.compile(r"\[[^%]*\]|_(?:b|msgs|us|hz)$")
+"""The unit in a heading. Shares in per cent keep theirs, which distinguishes them from counts."""
+
+
+def _read(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    measured = []
+    names: list[str] = []
+    publishers = False
+    for index, line in lines.each():
+        if title := _TITLE.fullmatch(line):
+            publishers = title[1] == b"Publishers"
+        elif _HEADING.fullmatch(line):
+            names = [_UNIT.sub("", each.decode(errors="replace")) for each in _FIELDS.split(line.strip(b", "))]
+        elif names:
+            row = _row(names, _FIELDS.split(line.strip(b", ")))
+            if row is None and _OTHER.fullmatch(line) is None:
+                lines.refuse(index, line)
+            elif row is not None and not publishers:  # a publisher's row contains the time that publish() takes
+                measured.append(row)
+        elif _OTHER.fullmatch(line) is None:
+            lines.refuse(index, line)
+    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+def _row(names: list[str], fields: list[bytes]) -> ImportedTrial | None:
+    if len(fields) != len(names):
+        return None
+    values = dict(zip(names, fields, strict=True))
+    try:
+        received, late, too_late, lost = (whole(values[each]) for each in ("received", "late", "too_late", "lost"))
+        size = whole(values["size"]) if "size" in values else 0
+        times = {
+            column.becomes.partition(".")[2]: column.ns * number(values[name])
+            for column in OLD.columns
+            if column.kind == "one way" and (name := _UNIT.sub("", column.name)) in values
+        }
+        rate = number(values["freq"]) if "freq" in values else None
+    except (KeyError, ValueError):
+        return None
+    named = " ".join(values[each].decode(errors="backslashreplace") for each in ("node", "topic") if each in values)
+    where = cell(
+        _ADAPTER, size, "stream", native=(("topic", named[:100]),) if named else (), rate=rate or None,
+        subscribers=1 if named else None, topics=1 if named else None,
+    )  # fmt: skip
+    return ImportedTrial(
+        cell=where,
+        times=Times(one_way_from_sent_ns=Summary(**times)) if received else Times(),
+        samples=received,
+        counts=TrialCounts(received=received, late=late, lost=lost),
+        counted=("received", "late", "lost"),
+        warnings=(imported_warning(where), _NO_QUANTILES, *_cut(too_late)),
+    )
+
+
+_NO_QUANTILES = RunWarning(
+    "no-quantiles",
+    "ros2-performance keeps only the mean, standard deviation, minimum and maximum of its one-way latency",
+    "a mean is not a median, and one stall changes it; for quantiles, measure again with Middlemark",
+)
+
+
+def _cut(too_late: int) -> list[RunWarning]:
+    if not too_late:
+        return []
+    return [
+        RunWarning(
+            "maximum-cut",
+            f"its mean, standard deviation, minimum and maximum leave out {format_count(too_late, 'message')} "
+            "that were too late: longer than 50 ms or than a period",
+            "the true maximum is higher than the one shown",
+        )
+    ]
+
+
+FORMAT = LogFormat("ros2-performance's latency_all or latency_total", TOOL, _KNOWN, _read, (OLD, NEW))

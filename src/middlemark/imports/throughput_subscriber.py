@@ -1,0 +1,106 @@
+"""Read the output of Cyclone DDS's ThroughputSubscriber: a line for about each second, and totals at the end."""
+
+import re
+import statistics
+from collections.abc import Iterable
+
+from middlemark.imports.columns import Form, PrintedColumn
+from middlemark.imports.lines import Lines, number, whole
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.model.outcome import RunWarning, TrialCounts
+
+TOOL = "ThroughputSubscriber"
+FORM = Form(
+    tool=TOOL,
+    versions="0.1.0 to 11",
+    known_by="=== [Subscriber]",
+    source="examples/throughput/subscriber.c",
+    columns=(
+        PrintedColumn("[Subscriber]", "duration", "s", "interval", "", "the length of the interval"),
+        PrintedColumn("Payload size", "other", "bytes", "interval", "size"),
+        PrintedColumn("Total received: … samples", "count", "", "so far", "received"),
+        PrintedColumn("… bytes", "count", "bytes", "so far", "", "8 bytes more for each sample than its payload"),
+        PrintedColumn("Out of order", "count", "", "so far", "", "jumps of the number: lost or out of order"),
+        PrintedColumn("samples/s", "rate", "1/s", "interval", "received"),
+        PrintedColumn("Mbit/s", "rate", "Mbit/s", "interval", "", "bytes cut off to multiples of 125,000"),
+    ),
+)
+
+_LINE = re.compile(
+    rb"=== \[Subscriber\] +\d+[.,]\d+ Payload size: (\d{1,12}) \| Total received: (\d{1,15}) samples, \d+ bytes \| "
+    rb"Out of order: (\d{1,15}) samples Transfer rate: (\d{1,12}[.,]\d\d) samples/s, \d+[.,]\d+ Mbit/s"
+)
+_TOTAL = re.compile(rb"Total received: (\d{1,15}) samples, \d+ bytes")
+_OTHER = re.compile(
+    rb"Cycles: \d+ \| PollingDelay: -?\d+ \| Partition: .*|=== \[Subscriber\] Waiting for samples\.\.\.|"
+    rb"Out of order: \d+ samples|Average transfer rate: .*|\d+\.\d+ \[\d*\] .+"
+)
+_KNOWN = re.compile(rb"^=== \[Subscriber\] +\d+[.,]\d+ Payload size: ", re.M)
+
+
+class _Intervals:
+    """The lines of one process. Its totals never become smaller."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.rates: list[float] = []
+        self.first = self.last = self.jumps = 0
+        self.total: int | None = None
+        """The number of samples in the last lines of the output, which count from the start."""
+
+
+def _read(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    runs: list[_Intervals] = []
+    for index, line in lines.each():
+        if found := _LINE.fullmatch(line):
+            size, total = int(found[1]), whole(found[2])
+            run = runs[-1] if runs else None
+            if run is None or run.total is not None or total < run.last or size != run.size:
+                run = _Intervals(size)
+                run.first = total
+                runs.append(run)
+            run.last, run.jumps = total, whole(found[3])
+            run.rates.append(number(found[4]))
+        elif (found := _TOTAL.fullmatch(line)) and runs:
+            runs[-1].total = whole(found[1])
+        elif _OTHER.fullmatch(line) is None:
+            lines.refuse(index, line)
+    measured = tuple(map(_measured, runs))
+    return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+def _measured(run: _Intervals) -> ImportedTrial:
+    where = cell(f"cyclonedds ({TOOL})", run.size, "stream", subscribers=1, topics=1, reliability="reliable")
+    rate = statistics.median(run.rates)
+    received = run.total
+    if received is None:  # the samples before the first line may belong to another payload
+        received = run.last - run.first if len(run.rates) > 1 else run.last
+    warnings = [
+        imported_warning(where),
+        RunWarning(
+            "median-of-seconds",
+            f"its rate is the median of the rates of {len(run.rates):,} intervals; its received messages are those "
+            f"{'of the whole run' if run.total is not None else 'after the first line'}",
+            "a stall of one second does not show",
+        ),
+    ]
+    if run.jumps:
+        warnings.append(
+            RunWarning(
+                "out-of-order",
+                f"the tool counts {run.jumps:,} jumps in the samples' numbers, which can be losses or another order",
+                "measure again with Middlemark, which counts both",
+            )
+        )
+    return ImportedTrial(
+        cell=where,
+        counts=TrialCounts(received=received),
+        counted=("received",),
+        rate_hz=rate,
+        rate_total_hz=rate,
+        warnings=tuple(warnings),
+    )
+
+
+FORMAT = LogFormat("ThroughputSubscriber's lines", TOOL, _KNOWN, _read, (FORM,))

@@ -1,0 +1,115 @@
+"""Read zenoh's examples ``z_ping`` (one line per round trip) and ``z_sub_thr`` (one line per round of messages)."""
+
+import re
+import statistics
+from array import array
+from collections.abc import Iterable
+
+import msgspec
+import numpy as np
+
+from middlemark.imports.columns import Form, PrintedColumn
+from middlemark.imports.lines import Lines, number
+from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.model.outcome import RunWarning, TrialCounts
+from middlemark.model.times import Summary, Times
+from middlemark.stats.quantiles import summarise
+
+PING_FORM = Form(
+    tool="z_ping",
+    versions="0.7 to 1",
+    known_by="… bytes: seq=… rtt=…",
+    source="examples/z_ping.rs",
+    columns=(
+        PrintedColumn("rtt", "whole round trip", "us", "interval", "round_trip", "one line per round trip"),
+        PrintedColumn("lat", "half round trip", "us", "interval", "", "cut off to whole µs, so rtt is used"),
+    ),
+)
+RATE_FORM = Form(
+    tool="z_sub_thr",
+    versions="0.7 to 1",
+    known_by="… msg/s",
+    source="examples/z_sub_thr.rs",
+    columns=(
+        PrintedColumn("msg/s", "rate", "1/s", "interval", "received", "a round of -n messages"),
+        PrintedColumn("Received", "count", "", "run", "received"),
+    ),
+)
+
+_PING = re.compile("(\\d{1,12}) bytes: seq=(\\d{1,12}) rtt=(\\d{1,12})[µμ]s lat=\\d{1,12}[µμ]s")
+_PING_KNOWN = re.compile(rb"^\d+ bytes: seq=\d+ rtt=\d+", re.M)
+_RATE = re.compile(rb"(\d{1,12}(?:[.,]\d{1,20})?) msg/s")
+_TOTAL = re.compile(rb"Received (\d{1,12}) messages over (\d{1,12}(?:[.,]\d{1,9})?) ?s.*")
+_RATE_KNOWN = re.compile(rb"^(?:\d+(?:[.,]\d+)? msg/s$|Received \d+ messages over )", re.M)
+_OTHER = re.compile(rb"Warming up for .*|Opening session\.*|Press CTRL-C.*|Declaring .*|\d{4}-\d\d-\d\dT\S+ +[A-Z]+ .*")
+
+
+def _read_ping(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    runs: list[tuple[int, array[float]]] = []
+    last = -1
+    for index, line in lines.each():
+        found = _PING.fullmatch(line.decode(errors="replace"))
+        if found is not None:
+            size, seq = int(found[1]), int(found[2])
+            if not runs or seq <= last or size != runs[-1][0]:
+                runs.append((size, array("d")))
+            runs[-1][1].append(float(found[3]))
+            last = seq
+        elif _OTHER.fullmatch(line) is None:
+            lines.refuse(index, line)
+    measured = tuple(_round_trips(size, us) for size, us in runs)
+    return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+def _round_trips(size: int, us: "array[float]") -> ImportedTrial:
+    where = cell("zenoh (z_ping)", size, publishers=1, topics=1, rate="max")
+    summary = summarise(PING_FORM["rtt"].ns * np.frombuffer(us))
+    return ImportedTrial(
+        cell=where,
+        times=Times(round_trip_ns=Summary(**msgspec.structs.asdict(summary))),
+        samples=len(us),
+        counts=TrialCounts(received=len(us)),
+        counted=("received",),
+        warnings=(imported_warning(where),),
+    )
+
+
+def _read_rates(blocks: Iterable[bytes]) -> Log:
+    lines = Lines(blocks)
+    rates: list[float] = []
+    measured: list[ImportedTrial] = []
+    for index, line in lines.each():
+        if found := _RATE.fullmatch(line):
+            rates.append(number(found[1]))
+        elif found := _TOTAL.fullmatch(line):
+            measured.append(_stream(rates, int(found[1]), number(found[2])))
+            rates = []
+        elif _OTHER.fullmatch(line) is None:
+            lines.refuse(index, line)
+    if rates:
+        measured.append(_stream(rates, None, 0.0))
+    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+
+
+def _stream(rates: list[float], received: int | None, seconds: float) -> ImportedTrial:
+    where = cell("zenoh (z_sub_thr)", 0, "stream", subscribers=1, topics=1, rate="max")
+    mean = received / seconds if received is not None and seconds else None
+    hz = statistics.median(rates) if rates else mean
+    rounds = RunWarning(
+        "median-of-rounds",
+        f"its rate is the median of {len(rates)} rounds of messages, and the log contains no size",
+        "the size is the argument of z_pub_thr",
+    )
+    return ImportedTrial(
+        cell=where,
+        counts=None if received is None else TrialCounts(received=received),
+        counted=() if received is None else ("received",),
+        rate_hz=hz,
+        rate_total_hz=hz,
+        warnings=(imported_warning(where), *((rounds,) if rates else ())),
+    )
+
+
+PING = LogFormat("z_ping's lines", "z_ping", _PING_KNOWN, _read_ping, (PING_FORM,))
+RATES = LogFormat("z_sub_thr's lines", "z_sub_thr", _RATE_KNOWN, _read_rates, (RATE_FORM,))
