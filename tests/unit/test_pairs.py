@@ -5,13 +5,14 @@ import asyncio
 import msgspec
 import pytest
 from descriptions import CYCLONE, EVERYONE, FAST, description, transport
-from planning import plan_of, problems_of, texts_of
+from planning import plan_of, problems_of, suite_of, texts_of
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.levels import Wrong
 from middlemark.model.outcome import Failure, TrialCounts, TrialOutcome
 from middlemark.model.pairs import PAIR, together, why_apart, worker_of
+from middlemark.plan import make_plan
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite import load, raw_options
 from middlemark.trial.awaiting import all_with_reasons
@@ -116,10 +117,6 @@ def test_the_receivers_worker_is_that_of_the_second_adapter() -> None:
 
 
 def test_baselines_of_a_pair_are_the_raw_transports() -> None:
-    from planning import suite_of
-
-    from middlemark.plan import make_plan
-
     suite = suite_of("[[sweep]]\npair = 'cyclonedds:fastdds'\ntransport = 'udp'", baseline=True)
     plan = make_plan([suite], RTPS, cpus=(0, 1), seed=1)
     raw = [plan.cells[at] for at in plan.baselines]
@@ -177,9 +174,12 @@ def test_wrong_bytes_are_a_reason_and_a_damaged_message_is_not(counts: TrialCoun
     assert (found and found.text) == why
 
 
-def test_the_suite_interop_names_no_adapter() -> None:
-    [suite] = load(["interop"], raw_options())
-    assert suite.sweeps[0].adapters == ("all",)
+def test_the_suite_interop_measures_every_pair_that_is_built() -> None:
+    plan = make_plan(
+        load(["interop"], raw_options()), RTPS, cpus=(0, 1), seed=1, absent={"dust-dds": "cargo builds it"}
+    )
+    assert len({each.pair for each in plan.cells}) == 1 + 6
+    assert {each.reliability for each in plan.cells if each.pair != "same"} == {"reliable", "best-effort"}
 
 
 async def _ends(error: WorkerFailedError | None) -> int:
