@@ -33,6 +33,11 @@ endif()
 option(MIDDLEMARK_PRECOMPILED "parse the workers' common headers once" ${precompiled})
 
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${MIDDLEMARK_WERROR}>:-Werror>)
+# Paths in the checkout are relative in __FILE__ and for debuggers, so that ccache finds what another checkout compiled.
+add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-fpch-preprocess)  # without this option ccache stores no file that includes a precompiled header
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options(-Wno-stringop-overflow)  # a false warning of GCC 12 in fmt's headers
 endif()

@@ -1,9 +1,11 @@
+import gc
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 from candidate import candidates, choose, found, selected
 from runner import Measured, Runner
 from variants import CALLS, PATTERNS, ROUND_TRIPS, STREAM, Extent, chosen_variants, use_variants, variants_of
@@ -26,6 +28,11 @@ TRIALS: Mapping[str, Callable[[Cell], bool]] = {
     "any_call": lambda cell: cell.pattern == CALLS,
 }
 """The name of each fixture → a function that selects the cells of the fixture's trials."""
+
+SHORT_S = 0.005
+"""Seconds, as of ``--durations``: a setup or teardown that is shorter is not reported."""
+
+TRIALS_BEFORE = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -95,6 +102,40 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TrialSchedul
     return TrialScheduling(config, log)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage while thousands of tests are made, and never among these tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Send one report of most tests to the main process, because three take longer than a check of a shared trial."""
+    if not hasattr(item.config, "workerinput"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed or report.user_properties or report.duration > SHORT_S:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    item.stash[TRIALS_BEFORE] = Runner.trials
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Write the number of trials that a test measured into the JUnit file."""
+    if trials := Runner.trials - item.stash[TRIALS_BEFORE]:
+        item.user_properties.append(("trials", trials))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
     if config.getoption("one_trial"):
         items[:] = [item for item in items if "trial" in item.fixturenames]
@@ -124,15 +165,6 @@ def runner(tmp_path_factory: pytest.TempPathFactory, scratch: Path, pytestconfig
     runner = Runner(tmp_path_factory.mktemp("runner"), _extent(pytestconfig))
     yield runner
     runner.here.end()
-
-
-@pytest.fixture(autouse=True)
-def measured_trials(runner: Runner, record_property: Callable[[str, object], None]) -> Iterator[None]:
-    """Write the number of trials that a test measured into the JUnit file."""
-    before = runner.trials
-    yield
-    if runner.trials > before:
-        record_property("trials", runner.trials - before)
 
 
 @pytest.fixture

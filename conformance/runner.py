@@ -80,10 +80,12 @@ def carried_as(expected: str | None, outcome: TrialOutcome) -> bool:
 class Runner:
     """Runs the trials that tests request, each only once."""
 
+    trials = 0
+    """The number of trials that this process has begun."""
+
     def __init__(self, folder: Path, extent: Extent) -> None:
         self.folder = folder
         self.extent = extent
-        self.trials = 0
         (folder / "samples").mkdir()
         self.here = Here(Domains(os.getpid()))
         self.shared = Shared(str(folder), os.urandom(3).hex(), self.here)
@@ -121,5 +123,5 @@ class Runner:
         return proof
 
     def _trial(self, limits: Limits) -> Trial:
-        self.trials += 1
-        return Trial(order=self.trials - 1, cell=0, number=1, limits=limits)
+        Runner.trials += 1
+        return Trial(order=Runner.trials - 1, cell=0, number=1, limits=limits)

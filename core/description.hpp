@@ -16,8 +16,8 @@
 namespace middlemark {
 
 /// Name of the transport with the middleware's default configuration. The adapter sets only the options that separate the
-/// trial from others and keep it on its network interface. Descriptions list it last. It is measured only if a user selects
-/// it by name.
+/// trial from others and keep the trial on its network interface. Descriptions list this transport last. The transport is
+/// measured only if a user selects it by name.
 inline constexpr const char* default_configuration = "default";
 
 /// Kinds of files in a set of certificates (docs/how-to/security.md). `x509`: an authority's certificate, and a certificate
@@ -27,8 +27,8 @@ template <> inline constexpr std::array<std::string_view, 3> words_of<Credential
 
 /// How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole number.
 /// `bytes`: a number without or with a unit (65536, 64KiB). `duration`: a number with a unit (1.5ms). `choice`: one of a few
-/// words. `text`: any text; the adapter checks it. `file`: the absolute path of a user's file; results record a hash of its
-/// content.
+/// words. `text`: any text; the adapter checks the text. `file`: the absolute path of a user's file; results record a hash
+/// of its content.
 enum class NativeType { boolean, integer, bytes, duration, choice, text, file };
 template <> inline constexpr std::array<std::string_view, 7> words_of<NativeType>{"boolean", "integer", "bytes", "duration", "choice", "text", "file"};
 
@@ -36,8 +36,8 @@ template <> inline constexpr std::array<std::string_view, 7> words_of<NativeType
 struct Transport {
   /// Unique within the adapter: `udp`, `shm`. `default`: the middleware's default configuration.
   std::string name{};
-  /// How the data must move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. It is
-  /// checked during the trial. `any`: the middleware chooses, and reports show the observed carrier.
+  /// How the data must move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. The
+  /// carrier is checked during the trial. `any`: the middleware chooses, and reports show the observed carrier.
   std::string carrier{};
   /// For shared memory: globs of file names under /dev/shm, one of which must be mapped; `SYSV*` for System V.
   std::vector<std::string> segments{};
@@ -48,11 +48,11 @@ struct Transport {
   /// false: the adapter's own memory is sent; true: memory that the middleware lends is sent.
   std::vector<bool> loan{false};
   /// The levels of `loan` at which the transport copies no bytes but passes a pointer or the index of a chunk to the
-  /// receiver; empty: it always copies. null: the worker is older than this field.
+  /// receiver; empty: the transport always copies. null: the worker is older than this field.
   std::vector<bool> hands_over{};
   /// Size of the largest message.
   std::size_t max_bytes = 67108864;
-  /// How to raise `max_bytes`; empty: it cannot be raised.
+  /// How to raise `max_bytes`; empty: no setting raises `max_bytes`.
   std::string max_bytes_advice{};
   /// Depth of the deepest history; null: no limit.
   std::optional<std::uint32_t> max_depth{};
@@ -116,17 +116,17 @@ struct NativeSetting {
   std::optional<std::int64_t> least{};
   /// The highest number; in ns for a duration.
   std::optional<std::int64_t> most{};
-  /// For a choice: its words, in the order of its values. For a number: words that are allowed instead of it.
+  /// For a choice: the words, in the order of the values. For a number: words that are allowed instead of a number.
   std::vector<std::string> choices{};
-  /// The transports that the setting affects; empty: all.
+  /// The transports that the setting affects; empty: all transports.
   std::vector<std::string> transports{};
-  /// The patterns that the setting affects; empty: all.
+  /// The patterns that the setting affects; empty: all patterns.
   std::vector<Pattern> patterns{};
-  /// The default in words; empty: the help names it, or there is none.
+  /// The default in words; empty: the help names the default, or there is no default.
   std::string otherwise{};
   /// In an adapter's source, `text` (the default) means that the type follows from the type of the C++ member.
   NativeType type = NativeType::text;
-  /// The allowed values in words. Written by the core.
+  /// The allowed values in words. The core sets this field.
   std::string allowed = "a text";
 };
 template <> inline constexpr auto fields_of<NativeSetting> = std::tuple{
@@ -146,7 +146,7 @@ struct Description {
   std::string title{};
   /// Version of the loaded library, not of the headers.
   std::string version{};
-  /// Path of the loaded library; empty: there is none.
+  /// Path of the loaded library; empty: no library.
   std::string library{};
   /// SPDX identifier.
   std::string licence{};
@@ -154,17 +154,18 @@ struct Description {
   bool is_raw_transport = false;
   /// The adapter is for tests of the bench itself and is never part of `all`.
   bool bench_only = false;
-  /// The transports. The first is used if the user names none.
+  /// The transports. The first transport is used if the user names no transport.
   std::vector<Transport> transports{};
-  /// The middleware has its own request and reply. Written by the core, if there is `client()` and `server()`.
+  /// True if the middleware has its own request and reply. The core sets this field: true if the adapter has `client()`
+  /// and `server()`.
   bool request_reply = false;
   /// The kinds of certificate files that the adapter reads.
   std::vector<Credential> credentials{};
   /// The middleware receives on its own threads, which need another processor than a polling role.
   bool own_threads = false;
   /// A `take()` returns after this number of messages, so that the role can check for the stop. If each publisher has its
-  /// own queue, the number is per publisher. null: `take()` visits all messages that had arrived when it was called.
-  /// Written by the core, which reads it from the subscriber's class.
+  /// own queue, the number is per publisher. null: `take()` visits all messages that had arrived at the call. The core
+  /// sets this field from the subscriber's class.
   std::optional<std::size_t> most_per_take{};
   /// Files that a killed worker may leave: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
   std::vector<std::string> residue{};

@@ -75,10 +75,10 @@ template <> inline constexpr std::array<std::string_view, 2> words_of<WatchScope
 enum class Language { c, cpp, json5, rust, toml, xml };
 template <> inline constexpr std::array<std::string_view, 6> words_of<Language>{"c", "cpp", "json5", "rust", "toml", "xml"};
 
-/// Why a role ended. `samples`, `duration`: it has sent the requested number of messages, or has sent for the requested
-/// time. `full`: the memory for samples is full. `limit`: a sender's `limit_s`, or a receiver's 10 s, have passed.
-/// `stopped`: the launcher stopped it. `silent`: no replies arrived any more, or no peer accepted messages. `complete`: a
-/// receiver has received all expected messages. `quiet`: no messages arrived any more.
+/// Why a role ended. `samples`, `duration`: the role has sent the requested number of messages, or has sent for the
+/// requested time. `full`: the memory for samples is full. `limit`: a sender's `limit_s`, or a receiver's 10 s, have passed.
+/// `stopped`: the launcher stopped the role. `silent`: no replies arrived any more, or no peer accepted messages.
+/// `complete`: a receiver has received all expected messages. `quiet`: no messages arrived any more.
 enum class Ended { samples, duration, full, limit, stopped, silent, complete, quiet };
 template <> inline constexpr std::array<std::string_view, 8> words_of<Ended>{"samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"};
 
@@ -96,12 +96,12 @@ struct TopicRequest {
   /// Type of the messages; for a type other than `octets`, `message_bytes` is the size of the main array.
   MessageType type = MessageType::octets;
   /// Absolute path of a file with the sizes of the messages in order of sending: uint32 in host order, at most
-  /// `message_bytes`. After the last size the first follows again. Empty: every message has `message_bytes`.
+  /// `message_bytes`. After the last size the sizes are repeated from the first. Empty: every message has `message_bytes`.
   std::string sizes_path{};
   /// Length of the transient-local history: all subscribers of this topic join late, and each must receive this number of
   /// messages. The topic then has one publisher. 0: volatile.
   std::uint32_t history = 0;
-  /// Number of processes that contain the subscribers (some middlewares connect processes). 0: one per subscriber.
+  /// Number of processes that contain the subscribers (some middlewares connect processes). 0: one process per subscriber.
   unsigned subscriber_processes = 0;
   /// If this topic carries the replies of a service: the number of the topic that carries its requests. Both topics
   /// together are one service of the middleware. The request topic has one subscriber, which forwards to this topic only.
@@ -120,7 +120,7 @@ template <> inline constexpr auto fields_of<TopicRequest> = std::tuple{
     Field{"subscriber_processes", &TopicRequest::subscriber_processes, Presence::optional, {.most = 65536}},
     Field{"replies_to", &TopicRequest::replies_to, Presence::optional}};
 
-/// The settings of one trial. They do not change, because an adapter reads them once, when it opens.
+/// The settings of one trial. The settings do not change, because an adapter reads them once, when it opens.
 struct RequestedSettings {
   Pattern pattern{};
   /// One of the names in `Description.transports`.
@@ -137,7 +137,7 @@ struct RequestedSettings {
   bool one_process = false;
   /// Size of every message, including the core's header. If the topics of a stream differ: the largest size.
   std::size_t message_bytes = 16;
-  /// Type of every message, except in a stream, where each topic has its own.
+  /// Type of every message, except in a stream, where each topic has its own type.
   MessageType type = MessageType::octets;
   /// Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. At most 65,536, because the
   /// header has 16 bits for the publisher id.
@@ -151,7 +151,7 @@ struct RequestedSettings {
   unsigned workers = 2;
   /// A DDS domain, or another number by which a middleware separates trials.
   int domain = 0;
-  /// Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with it.
+  /// Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with this name.
   std::string scope{};
   /// Absolute path of a folder for this trial only, shared by its workers and removed afterwards.
   std::string scratch{};
@@ -231,7 +231,7 @@ template <> inline constexpr auto fields_of<Load> = std::tuple{
     Field{"instants_path", &Load::instants_path, Presence::optional}, Field{"lap_ns", &Load::lap_ns, Presence::optional},
     Field{"sleeps", &Load::sleeps, Presence::optional}};
 
-/// The request to one role. It does not change while the role runs.
+/// The request to one role. The request does not change while the role runs.
 struct RoleRequest {
   unsigned index = 0;
   Payload payload{};
@@ -415,7 +415,7 @@ template <> inline constexpr auto fields_of<ClockFacts> = std::tuple{
     Field{"cost_ns", &ClockFacts::cost_ns, Presence::required, {.least = 0, .most = 1e+09}},
     Field{"resolution_ns", &ClockFacts::resolution_ns, Presence::required, {.least = 0, .most = 1e+09}}};
 
-/// The first event of a worker: which adapter it is, and its clock.
+/// The first event of a worker: the adapter of the worker, and its clock.
 struct HelloEvent {
   static constexpr std::string_view tag_field = "event", tag = "hello";
   int protocol = 0;
@@ -543,7 +543,7 @@ template <> inline constexpr auto fields_of<Account> = std::tuple{
     Field{"at_ns", &Account::at_ns, Presence::required}, Field{"roles", &Account::roles, Presence::required},
     Field{"resources", &Account::resources, Presence::required}};
 
-/// Sent after `start` and then once per second. The leading role is the first that sends, or else the first.
+/// Sent after `start` and then once per second. The leading role is the first role that sends, or else the first role.
 struct TickEvent : Account {
   static constexpr std::string_view tag_field = "event", tag = "tick";
   RoleKind role{};

@@ -44,9 +44,9 @@ struct Sample {
 };
 static_assert(sizeof(Sample) == 64 && offsetof(Sample, sequence) == 0 && offsetof(Sample, begin_ns) == 8 && offsetof(Sample, round_trip_ns) == 16 && offsetof(Sample, first_reply_ns) == 24 && offsetof(Sample, write_ns) == 32 && offsetof(Sample, take_ns) == 36 && offsetof(Sample, loan_ns) == 40 && offsetof(Sample, fill_ns) == 44 && offsetof(Sample, check_ns) == 48 && offsetof(Sample, replies) == 52 && offsetof(Sample, late_ns) == 56 && offsetof(Sample, arrived_ns) == 60);
 
-/// One message that a pong or a server stamped while answering it, in order. `received_ticks` minus the sender's
-/// `start_ticks`, divided by its `ticks_per_second`, is the time since the sender's measuring began. `begin_ns` counts from
-/// the same instant.
+/// One message that a pong or a server stamped while answering the message, in order. `received_ticks` minus the sender's
+/// `start_ticks`, divided by the sender's `ticks_per_second`, is the time since the sender's measuring began. `begin_ns`
+/// counts from the same instant.
 struct Answer {
   static constexpr std::string_view npy_descr =
       "[('stamp', '<u8'), ('received_ticks', '<u8'), ('take_ns', '<u4'), ('copy_ns', '<u4'), ('write_ns', '<u4'), ('arrived_ns', '<u4')]";
@@ -92,8 +92,8 @@ struct Arrival {
   std::uint64_t stamp = 0;
   /// CLOCK_MONOTONIC of the arrival.
   std::uint64_t received_ns = 0;
-  /// Intended instant → the message is in the application's hands. Minus `late_ns` of the publisher's record it counts
-  /// from sending.
+  /// Intended instant → the message is in the application's hands. Minus `late_ns` of the publisher's record, the time
+  /// counts from sending.
   std::uint64_t one_way_ns = 0;
 };
 static_assert(sizeof(Arrival) == 24 && offsetof(Arrival, stamp) == 0 && offsetof(Arrival, received_ns) == 8 && offsetof(Arrival, one_way_ns) == 16);

@@ -1,4 +1,7 @@
-"""The entry point of the command. It handles Ctrl-C before all other imports, because they take 0.1 s."""
+"""The entry point of the command.
+
+This module handles Ctrl-C before all other imports, because the imports take 0.1 s.
+"""
 
 import os
 import sys
@@ -24,7 +27,8 @@ def _status() -> int:
 
         if message := too_few_descriptors():
             return _print_refusal(message)
-        # BLAS starts a thread per processor, which nothing here uses, and raises SIGINT if the system refuses one.
+        # BLAS starts a thread per processor, which nothing in Middlemark uses, and raises SIGINT if the system refuses
+        # a thread.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return _run()
     except KeyboardInterrupt:
@@ -75,11 +79,12 @@ def _end_silently_on_signals() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminated)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # ./middlemark blocks them until here
+    # ./middlemark blocks these signals until here
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
 
 
 def _ignore_signals() -> None:
-    """Ignore signals from here on, so that none changes the exit status: Python resets its handlers before it ends."""
+    """Ignore signals from here on, so that no signal changes the exit status: Python resets handlers before it ends."""
     import signal
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -91,7 +96,10 @@ def _terminated(_number: int, _frame: object) -> None:
 
 
 def _print_unrestored_settings() -> None:
-    """Print what a killed run left changed on this machine. Usually this only looks for one file."""
+    """Print the settings that a killed run left changed on this machine.
+
+    Usually this function only looks for one file.
+    """
     if sys.argv[1:2] == ["tune"] or any(name.startswith("_") and name.endswith("_COMPLETE") for name in os.environ):
         return
     from middlemark.state import changed
@@ -138,7 +146,7 @@ def _run() -> int:
 
         if is_a_limit(error):
             raise
-        # A run handles its own OSErrors where they happen. This one is from printing.
+        # A run handles its own OSErrors where they happen. This error is from printing.
         from middlemark.show.output import discard
 
         discard()

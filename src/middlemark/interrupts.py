@@ -24,8 +24,8 @@ def unwind() -> contextlib.AbstractContextManager[None]:
 def run(work: Coroutine[Any, Any, Result], on_interrupt: Callable[[], None] | None = None) -> Result:
     """Run ``work`` in an event loop. A signal does not raise inside ``work``.
 
-    The first signal calls ``on_interrupt``. Without it, the first signal cancels the task of ``work``, and this
-    function raises KeyboardInterrupt after the task has ended.
+    The first signal calls ``on_interrupt``. Without ``on_interrupt``, the first signal cancels the task of ``work``,
+    and this function raises KeyboardInterrupt after the task has ended.
     """
     interrupted = False
     cancel: Callable[[], object] | None = None
@@ -53,7 +53,7 @@ def run(work: Coroutine[Any, Any, Result], on_interrupt: Callable[[], None] | No
 
     try:
         with _once(interrupt), contextlib.closing(work), asyncio.Runner() as runner:
-            runner.get_loop()  # this may fail: do it before a coroutine exists that would never be awaited
+            runner.get_loop()  # this call may fail, so it comes before a coroutine exists that would never be awaited
             result = runner.run(guarded())
     except asyncio.CancelledError:
         if interrupted:
@@ -79,7 +79,10 @@ class _Handler:
 
 @contextlib.contextmanager
 def _once(react: Callable[[], None]) -> Iterator[None]:
-    """Call ``react`` for the first of the two signals. Handlers of an enclosing ``_once`` are not called for it."""
+    """Call ``react`` for the first of the two signals.
+
+    Handlers of an enclosing ``_once`` are not called for this signal.
+    """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     mine = _Handler(react)
     for number, handler in before.items():

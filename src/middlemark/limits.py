@@ -7,7 +7,7 @@ import resource
 from collections.abc import Iterator
 
 LEAST_DESCRIPTORS = 16
-"""With fewer, an import or the event loop fails halfway, and even the error message cannot be printed."""
+"""With fewer descriptors, an import or the event loop fails halfway, and even the error message cannot be printed."""
 PLENTY = {"-n": "1024", "-u": "1024", "-v": "unlimited"}
 
 

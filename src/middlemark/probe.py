@@ -41,7 +41,7 @@ def _loaded() -> Any:
 
 
 class Span:
-    """A time span, from its creation to ``end``. ``pause`` and ``resume`` exclude time from it."""
+    """A time span, from its creation to ``end``. ``pause`` and ``resume`` exclude time from the span."""
 
     def __init__(self, topic: int) -> None:
         """Use :meth:`Topic.span`."""
@@ -52,7 +52,7 @@ class Span:
         self._begin = _library.mm_ticks() if topic else 0
 
     def pause(self) -> None:
-        """Stop counting. Nested pauses count as one."""
+        """Stop counting. Nested pauses count as one pause."""
         if self._topic and not self._pauses:
             self._pause_began = _library.mm_ticks()
         self._pauses += 1
@@ -65,7 +65,7 @@ class Span:
                 self._paused += _library.mm_ticks() - self._pause_began
 
     def next(self) -> None:
-        """Record an iteration and begin the next. The time after the last call is not recorded."""
+        """Record an iteration and begin the next iteration. The time after the last call is not recorded."""
         self._iterates = True
         if self._topic:
             now = self._recorded(_ITERATION)
@@ -119,7 +119,7 @@ class Probe:
     """A node or a program. Raises OSError or ImportError if recording is on and the library or cffi is missing."""
 
     def __init__(self, name: str) -> None:
-        """Open the probe. The first one of a process creates the file."""
+        """Open the probe. The first probe of a process creates the file."""
         self._number: int = _loaded().mm_probe_open(name.encode()) if os.environ.get("MIDDLEMARK_PROBE") else 0
 
     def topic(self, name: str) -> Topic:

@@ -7,7 +7,10 @@ import msgspec
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One problem. ``place``: where (``suites/lan.toml: sweep 2: size``). ``text``: what is wrong, what is right."""
+    """One problem. ``place``: where (``suites/lan.toml: sweep 2: size``).
+
+    ``text``: what is wrong, and what would be right.
+    """
 
     place: str
     text: str

@@ -20,7 +20,8 @@ class _Forgiving(io.FileIO):
 def hold() -> None:
     """Open all three descriptors, and make stderr ignore write errors.
 
-    A closed descriptor (``2>&-``) is opened as /dev/null. Otherwise the next file opened would get its number.
+    A closed descriptor (``2>&-``) is opened as /dev/null. Otherwise the next file opened would get the number of the
+    closed descriptor.
     """
     for descriptor in range(3):
         try:

@@ -6,11 +6,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from product import until
 
 from middlemark.commands import VERBS
 
@@ -637,10 +637,7 @@ def test_an_interrupted_set_up_continues_at_the_next_start(with_python: Checkout
     with_python.write("adapters/tiny/CMakeLists.txt", ADAPTER % "tiny" + slow)
     with with_python.popen() as process:
         log = with_python.state / "workers.log"
-        deadline = time.monotonic() + 60
-        while not (log.exists() and "Building CXX object" in log.read_text()):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(lambda: log.exists() and "Building CXX object" in log.read_text())
         os.killpg(process.pid, number)
         process.communicate(timeout=300)
     assert process.returncode != 0

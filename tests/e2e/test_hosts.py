@@ -92,7 +92,7 @@ def test_round_trips_between_two_hosts_name_both_machines(hosts: TwoHosts) -> No
         assert cell["across"] == "base-robot"
         assert cell["samples"] == 200
         assert cell["actual_transport"] == "udp"
-        assert cell["breakdown_absent"] == "it would compare raw counters of two hosts"
+        assert cell["breakdown_absent"] == "a breakdown would compare raw counters of two hosts"
         assert not [each for each in cell["warnings"] if each["code"] == "versions-differ"]
     report = hosts.bench.run("report", str(ended.folder), "--markdown", "-").out
     assert all(f"{name}: " in report for name in NAMES)
@@ -114,7 +114,7 @@ def test_a_stream_between_two_hosts_has_one_way_latencies_on_one_clock(hosts: Tw
     small, large = sorted(ended.document["cells"], key=lambda each: each["size"])
     for cell in (small, large):
         assert cell["failed"] is None, cell["failed"]
-        assert 18 < cell["rate_hz"] < 22
+        assert 10 < cell["rate_hz"] < 40  # 20, unless a crowded machine delays the first or the last message
         assert cell["lost"] == 0
         assert 0 < cell["clock_uncertainty_ns"] < ON_ANOTHER_CLOCK_NS
     # The latency of 16 bytes is below the clocks' uncertainty.
@@ -303,7 +303,7 @@ def test_an_emulated_link_between_hosts_is_refused_before_any_host_is_reached(be
     pytest.importorskip("asyncssh")
     ended = bench.run("run", "--hosts", "base=localhost,robot=nowhere.invalid", "--link", "1gbit", "--adapter", "udp")
     assert ended.code == 2
-    assert "--link: a link is emulated within one machine; leave it out, or leave out --hosts" in ended.err
+    assert "--link: a link is emulated within one machine; leave out the link, or leave out --hosts" in ended.err
 
 
 @pytest.mark.brief
@@ -369,8 +369,8 @@ def a_cluster(bench: Bench) -> Iterator[tuple[str, list[str]]]:
         start("scheduler", "--host", "127.0.0.1", "--port", "0", "--protocol", "tls", "--scheduler-file", str(about))
     ]
     try:
-        until(about.exists, 30)
-        address = until(lambda: json.loads(about.read_text() or "{}").get("address"), 10)
+        until(about.exists)
+        address = until(lambda: json.loads(about.read_text() or "{}").get("address"))
         processes += [
             start("worker", address, "--name", name, "--nthreads", "1", "--no-nanny") for name in ("base", "robot")
         ]

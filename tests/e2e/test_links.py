@@ -2,12 +2,11 @@
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from product import Bench, descriptions, robot
+from product import Bench, descriptions, robot, until
 
 BUILT = set(descriptions())
 OVER = ("--link", "100mbit", "--trials", "1", "--warmup", "50ms", "--quiet", "--format", "json")
@@ -30,10 +29,7 @@ def nothing_left() -> Iterator[None]:
         pytest.skip(f"{', '.join(sorted(missing))} was not built here")
     before = networks()
     yield
-    deadline = time.monotonic() + 5
-    while not networks() <= before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert networks() <= before
+    until(lambda: networks() <= before)
 
 
 def test_a_stream_fills_the_link_and_no_more(bench: Bench) -> None:
@@ -83,9 +79,7 @@ def test_a_killed_run_leaves_no_namespace_behind(bench: Bench) -> None:
     run = bench.start(
         "run", "--adapter", "udp", "--size", "1k", *OVER, "--rate", "1k", "--duration", "30s", "--no-baseline"
     )
-    deadline = time.monotonic() + 20
-    while not run.workers("udp") and run.process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(lambda: run.workers("udp") or run.process.poll() is not None)
     if run.process.poll() is not None:
         pytest.skip("no run over a link is possible here")
     assert run.workers("udp")

@@ -68,6 +68,7 @@ def test_runs_are_listed_and_found_by_words(site: Site) -> None:
     status, _, page = site.get()
     assert status == 200
     assert "2 of 2 runs" in page
+    assert re.search(r"\b1 configuration<|[2-9] configurations<", page)
     status, _, page = site.get("?q=interrupted")
     assert "1 of 2 runs" in page
     assert "alert" in page

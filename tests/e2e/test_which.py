@@ -228,11 +228,11 @@ def test_options_that_the_workload_determines_are_refused(bench: Bench) -> None:
     assert ended.code == 2
     for wrong in (
         *(
-            f"--{each}: each topic of the workload has its own; leave the option out"
+            f"--{each}: each topic of the workload has its own value; leave the option out"
             for each in ("size", "rate", "loss")
         ),
-        "--scale: there are several levels of scale; give one, for one question",
-        "--workload: a trial has too few messages of image and found to say whether it holds",
+        "--scale: there are several levels of scale; give one level, for one question",
+        "--workload: a trial has too few messages of image and found to show whether deadlines hold",
     ):
         assert wrong in ended.err
     assert "fan-out.toml: sweep 1: there is no workload" in bench.run("which", "--workload", "fan-out").err

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from product import MARK, ROOT, Bench, Run
+from product import MARK, PATIENCE_S, ROOT, Bench, Run
 
 from middlemark import interrupts
 from middlemark.sites.link import join
@@ -102,7 +102,7 @@ def two_hosts(bench: Bench, mark: str) -> Iterator[TwoHosts]:
 
 
 def _until_listening(servers: list[subprocess.Popen[bytes]], sides: Mapping[str, tuple[str, ...]]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     for server, (name, prefix) in zip(servers, sides.items(), strict=True):
         asked = f"import socket; socket.create_connection(('{NAMES[name]}', {PORT}), 1)"
         while subprocess.run([*prefix, "python3", "-IS", "-c", asked], capture_output=True, check=False).returncode:

@@ -1,4 +1,4 @@
-"""Streams, and request and reply, in each format: golden files, and checks that files cannot make."""
+"""Streams, and request and reply, in each format: golden files, and checks that a golden file cannot express."""
 
 import csv
 import io

@@ -164,6 +164,14 @@ def test_remaining_time_goes_to_the_races_that_still_fit(tmp_path: Path) -> None
     assert run.file.reached.seconds == 39.5
 
 
+def test_the_figures_of_an_undecided_race_are_those_of_all_its_candidates(tmp_path: Path) -> None:
+    folder = race(tmp_path, {f"c{at}": Truth(50.0 + at, scatter=0.4) for at in range(9)}, budget_s=20.0)
+    found = answer(folder)
+    figures = [each.figure or 0.0 for each in found.answer]
+    assert len(figures) > 4
+    assert f"more, {figures[0] / 1000:.1f} to {figures[-1] / 1000:.1f} µs" in " ".join(screen(folder).split())
+
+
 def test_an_undecided_race_without_a_rate_suggests_its_own_command(tmp_path: Path) -> None:
     folder = race(tmp_path, NEAR, budget_s=30.0, rate="max")
     found = answer(folder)
@@ -263,7 +271,7 @@ def test_show_prints_the_settings_of_the_winner_below_its_version_and_levels(wit
     printed = text_of(read_measured(with_settings), PrintOptions(parts=("settings",)))
     assert printed == f"# {begin}\n{SHORT.text}"
     absent = text_of(read_measured(field), PrintOptions(parts=("settings",)))
-    assert absent == f"{begin}\n  no settings in its own form: its adapter does not report them\n"
+    assert absent == f"{begin}\n  no settings in the middleware's own form: its adapter does not report them\n"
 
 
 def test_the_summary_names_the_option_that_prints_settings_if_there_are_any(with_settings: Path, field: Path) -> None:

@@ -82,12 +82,7 @@ class Tree:
         self.folder, self.jobs, self.every_level = folder, jobs, every_level
         self.build_folder = folder / "build"
         self.reports = folder / "build" / "reports"
-        # Paths relative to the copy, so that all copies share compiled files in the cache.
-        self.environment = os.environ | {
-            "CCACHE_BASEDIR": str(folder),
-            "CCACHE_NOHASHDIR": "1",
-            "PYTHONPATH": str(folder / "src"),
-        }
+        self.environment = os.environ | {"PYTHONPATH": str(folder / "src")}
 
     def copy(self) -> None:
         """Copy the checkout in its present state, and configure the copy."""

@@ -56,7 +56,7 @@ class Launching:
             order=7,
             cell=0,
             number=1,
-            limits=limits or Limits(duration_s=1.0, warmup_s=0.0, match_timeout_s=5.0),
+            limits=limits or Limits(duration_s=1.0, warmup_s=0.0, match_timeout_s=60.0),
             seed=3,
         )
         run = run_search if cell.rate in ("sustainable", "curve") else run_trial

@@ -211,7 +211,7 @@ def test_a_key_with_a_password_is_refused(folder: Path) -> None:
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, locked)
     (folder / "sender.key").write_bytes(pem)
     assert found_problems(folder) == [
-        "sender.key: it has a password, which cannot be entered here; store it without one"
+        "sender.key: it has a password, which cannot be entered here; store it without a password"
     ]
 
 
@@ -254,7 +254,7 @@ def test_certs_makes_a_set_and_describes_each_file(tmp_path: Path) -> None:
     listed = {line.split()[0]: line for line in lines[1:-1] if not line.startswith("   ")}
     assert set(listed) == {each.name for each in made.iterdir()}
     assert listed["sender.key"].endswith("its private key (readable only by you)")
-    assert lines[-1] == f"Measure with it: middlemark run … --security encrypted --certs {made}"
+    assert lines[-1] == f"To measure with this set: middlemark run … --security encrypted --certs {made}"
     assert found_problems(made, broker=True) == []
 
 

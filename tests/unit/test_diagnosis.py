@@ -183,9 +183,9 @@ def test_a_setting_that_exists_only_while_a_file_is_open_has_no_earlier_value() 
 def test_shares_that_may_be_zero_are_judged_by_the_sign_of_each_round() -> None:
     assert _sign_verdict([0.5] * 6) == "better in 6 of 6 rounds"
     assert _sign_verdict([-0.5] * 6) == "worse in 6 of 6 rounds"
-    assert _sign_verdict([0.5] * 5) == "undecided: more in 5 of 5 rounds"
-    assert _sign_verdict([0.5, -0.5] * 3) == "undecided: more in 3 of 6 rounds"
-    assert _sign_verdict([]) == "undecided: more in 0 of 0 rounds"
+    assert _sign_verdict([0.5] * 5) == "undecided: better in 5 of 5 rounds"
+    assert _sign_verdict([0.5, -0.5] * 3) == "undecided: better in 3 of 6 rounds"
+    assert _sign_verdict([]) == "undecided: better in 0 of 0 rounds"
 
 
 def test_figures_of_a_verdict_are_short_and_never_round_a_loss_to_zero() -> None:

@@ -15,7 +15,7 @@ from test_compare import cell, write
 
 from middlemark.commands.history import command
 from middlemark.commands.view import _histories
-from middlemark.history.figures import Figure, RunFigures
+from middlemark.history.figures import RunFigures, SeriesFigure
 from middlemark.history.series import history_of
 from middlemark.problems import MeasureError, RequestError
 from middlemark.runs import history as stored
@@ -32,7 +32,7 @@ SPREAD = 0.03
 
 
 def runs_of(values: list[float], facts: Callable[[int], dict[str, str]] = lambda _: {}) -> list[RunFigures]:
-    figure = Figure("c", "lyra", "udp", 64, "", "p50", "ratio", 1.0, None, None, "3.1", "udp udp")
+    figure = SeriesFigure("c", "lyra", "udp", 64, "", "p50", "ratio", 1.0, None, None, "3.1", "udp udp")
     return [
         RunFigures(
             run=f"run-{at}",

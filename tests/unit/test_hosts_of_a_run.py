@@ -78,8 +78,8 @@ def test_the_link_of_a_suite_is_left_out_between_hosts() -> None:
         ("across='lab-mars'", "sweep 1: across: lab-mars: there is no host mars; there are lab and field"),
         (
             "pattern='stream'\nrate='sustainable'",
-            "sweep 1: rate: sustainable needs one-way latencies while it measures, and between two hosts they are known"
-            " only after a trial; give a rate",
+            "sweep 1: rate: sustainable needs one-way latencies while it measures, and between two hosts such "
+            "latencies are known only after a trial; give a rate",
         ),
     ],
 )
@@ -97,7 +97,7 @@ def test_a_sweep_that_cannot_run_between_hosts_is_refused(more: str, problem: st
         ),
         (HostsAsked(scheduler="tls://a:1", tls_ca="x"), "all three are needed"),
         (HostsAsked(hosts="base=a,robot=b", insecure=True), "needs --scheduler"),
-        (HostsAsked(remote_python="python3"), "go with --hosts or --scheduler"),
+        (HostsAsked(remote_python="python3"), "need --hosts or --scheduler"),
     ],
 )
 def test_options_about_hosts_are_checked_before_any_host_is_reached(asked: HostsAsked, problem: str) -> None:
@@ -128,8 +128,8 @@ def test_a_run_between_hosts_cannot_be_resumed() -> None:
         middlemark=__version__, suites=(), command=(), started="", seed=0, machine=MACHINE, machines=(base, ROBOT),
         adapters=(), plan=Plan(cells=(), trials=(), names=(), notes=(), seed=0),
     )  # fmt: skip
-    assert (
-        next(differences(file, {})) == "it was measured on 2 hosts, which may have changed since then: start a new run"
+    assert next(differences(file, {})) == (
+        "the run was measured on 2 hosts, which may have changed since then: start a new run"
     )
 
 

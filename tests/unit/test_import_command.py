@@ -116,9 +116,9 @@ def test_all_files_that_are_no_logs_are_refused_at_once_and_nothing_is_written(t
         imported(out, *(tmp_path / name for name in ("a.txt", "b.txt", "ours.txt", "none.log")), tmp_path, PING)
     )
     assert len(found) == 5
-    assert "a.txt: line 1 is not from a known log: 'hello'; known are performance_test's JSON" in found[0]
-    assert "b.txt: it is empty" in found[1]
-    assert "Middlemark printed it" in found[2]
+    assert "a.txt: line 1 is not from a known log: 'hello'; known logs: performance_test's JSON" in found[0]
+    assert "b.txt: the file is empty" in found[1]
+    assert "Middlemark printed this file" in found[2]
     assert "there is no such file" in found[3]
     assert "a.txt: it is not a file of the probe: it begins with 'hello'; b.txt: it is empty" in found[4]
     assert not out.exists()
@@ -182,7 +182,7 @@ def test_two_logs_with_one_name_are_distinguished_by_their_folders(tmp_path):
 
 def test_an_imported_run_cannot_be_resumed(tmp_path):
     run = read_run(kept(imported(tmp_path, PING), tmp_path))
-    assert list(differences(run.file, {})) == ["it was imported, so it has no trials to measure"]
+    assert list(differences(run.file, {})) == ["the run was imported, so it has no trials to measure"]
 
 
 def test_exports_of_an_imported_run_contain_no_default_for_unknown_factors(tmp_path):
@@ -198,7 +198,7 @@ def test_exports_of_an_imported_run_contain_no_default_for_unknown_factors(tmp_p
     names = [each["name"] for each in json.loads((tmp_path / "google-benchmark").read_text())["benchmarks"]]
     assert names[0] == "ping-pong/adapter:cyclonedds_(ddsperf)/transport:unknown/size:1024/receive:unknown"
     (problem,) = problems(imported(tmp_path / "again", tmp_path / "google-benchmark"))
-    assert "Middlemark printed it" in problem
+    assert "Middlemark printed this file" in problem
 
 
 def test_an_imported_run_is_listed_as_such(tmp_path):

@@ -478,7 +478,7 @@ def test_figures_of_a_document_become_rows_without_samples():
         ('unit = "us"', 'unit = "hours"', "unit: write one of ns, us, ms, s"),
         ("halves = true", "", "halves: write true if"),
         ("samples = 10_000", 'colour = "red"', "figures 1: colour: no such key"),
-        ("size = [0, 65536]", "size = [0]", "figures 1: its columns have 1, 2 values"),
+        ("size = [0, 65536]", "size = [0]", "figures 1: the columns have 1, 2 values"),
         ("p50 = [12", "p50 = [-12", "p50: -12 is not a figure"),
         ('adapter = "cyclonedds"', "", "figures 1: adapter: missing"),
         ("halves = true", "halves =", "not TOML"),

@@ -137,9 +137,9 @@ def test_two_documents_in_one_file_are_both_read(path):
         (b"\n\nhello\nworld\n", "line 3", "hello"),
         (b"\x7fELF\x02\x01\x01\0\0\0", "line 1", "ELF"),
         (b"{}", "line 1", "{}"),
-        (b"", "it is empty", ""),
-        (b"\0" * 5000, "it is empty", ""),
-        (b"x" * 5_000_000, "it is empty", ""),
+        (b"", "the file is empty", ""),
+        (b"\0" * 5000, "the file is empty", ""),
+        (b"x" * 5_000_000, "the file is empty", ""),
     ],
 )
 def test_a_file_that_is_no_log_is_refused_with_its_first_line_and_the_formats(data, line, shown):

@@ -114,7 +114,7 @@ def test_a_transport_that_cannot_cross_hosts_is_refused_or_left_out() -> None:
 
 def test_two_sites_need_a_link_and_two_processes() -> None:
     assert problems_of(CYCLONE + "across='base-robot'") == [
-        "sweep 1: across: no link joins base and robot; give one, as in --link 1gbit, or --hosts base=…,robot=…"
+        "sweep 1: across: no link joins base and robot; give a link, as in --link 1gbit, or --hosts base=…,robot=…"
     ]
     fast = "[[sweep]]\nadapter='fastdds'\ntransport='udp'\nlink='1gbit'\nprocesses=1"
     assert problems_of(fast) == [

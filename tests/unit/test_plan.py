@@ -120,7 +120,8 @@ def test_identical_cells_of_two_suites_are_measured_once_with_the_larger_number_
     assert plan.names == ("one: a", "one: a", "two")
     assert [sum(trial.cell == index for trial in plan.trials) for index in range(3)] == [2, 4, 4]
     assert texts_of(plan) == [
-        "two.toml: sweep 2: configurations that are also in two.toml: sweep 1 are measured once, with the limits there"
+        "two.toml: sweep 2: configurations that are also in two.toml: sweep 1 are measured once, "
+        "with the limits of that sweep"
     ]
 
 
@@ -186,8 +187,8 @@ def test_a_workload_notes_only_the_history_and_reliability_of_its_own_topics() -
     assert pairs_of(plan) == ["cyclonedds udp", "cyclonedds shm", "lossy udp"]
     noted = [each for each in texts_of(plan) if "depth" in each or "reliab" in each]
     assert noted == [
-        "sweep 1: cyclonedds shm: depth 16 for map, which is what it supports",
-        "sweep 1: lossy udp: reliability best-effort for image and map, which is what it supports",
+        "sweep 1: cyclonedds shm: depth 16 for map, which the transport supports",
+        "sweep 1: lossy udp: reliability best-effort for image and map, which the transport supports",
     ]
 
 
@@ -201,7 +202,7 @@ def test_a_workload_notes_a_transports_history_for_late_joiners() -> None:
     )
     plan = plan_of(text, (CYCLONE, last, whole))
     assert [each for each in texts_of(plan) if "volatile" in each or "history" in each] == [
-        "sweep 1: cyclonedds udp: durability volatile for tf and map, which is what it supports",
-        "sweep 1: cyclonedds shm: durability volatile for tf and map, which is what it supports",
-        "sweep 1: last tcp: a history of 1 for tf, which is what it supports",
+        "sweep 1: cyclonedds udp: durability volatile for tf and map, which the transport supports",
+        "sweep 1: cyclonedds shm: durability volatile for tf and map, which the transport supports",
+        "sweep 1: last tcp: a history of 1 for tf, which the transport supports",
     ]

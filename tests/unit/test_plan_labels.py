@@ -43,7 +43,7 @@ def test_each_round_has_each_label_once_in_a_new_order() -> None:
 
 
 def test_two_variants_with_one_label_are_refused() -> None:
-    with pytest.raises(ValueError, match="one label"):
+    with pytest.raises(ValueError, match="the same label"):
         labelled(plan_of(TEXT), [[Variant("A1"), Variant("A1")], SAME])
 
 

@@ -78,8 +78,8 @@ def test_levels_without_meaning_for_others_make_no_cells() -> None:
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
-        ("publishers=2", "publishers: publishers 2 under ping-pong, which has one; take pattern stream"),
-        ("topics=2", "topics: topics 2 under ping-pong, which has one; take pattern stream"),
+        ("publishers=2", "publishers: publishers 2 under ping-pong, which has only one; take pattern stream"),
+        ("topics=2", "topics: topics 2 under ping-pong, which has only one; take pattern stream"),
         ("burst=5", "burst: burst 5 under ping-pong: only streams have bursts; take pattern stream"),
         (
             "rate='curve'",
@@ -100,7 +100,7 @@ def test_levels_without_meaning_for_others_make_no_cells() -> None:
         ),
         (
             "pattern='stream'\ntopics=3\nsubscribers=2\npublishers=3",
-            "topics: topics 3 with subscribers 2: each topic needs at least one of each; "
+            "topics: topics 3 with subscribers 2: each topic needs publisher and subscriber; "
             "give at least 3, or fewer topics",
         ),
         (
@@ -109,7 +109,7 @@ def test_levels_without_meaning_for_others_make_no_cells() -> None:
             "leave the rate out and set the pace with recovery",
         ),
         ("pattern='stream'\nrecovery='5ms'", "recovery: recovery 5 ms without bursts; give a burst, as in 100"),
-        ("pattern='stream'\necho='first'", "echo: echo first: only the pongs of ping-pong echo; leave it out"),
+        ("pattern='stream'\necho='first'", "echo: echo first: only the pongs of ping-pong echo; leave echo out"),
         ("arrivals='poisson'", "arrivals: arrivals poisson at rate max, which has no schedule; give a rate in Hz"),
         (
             "pattern='stream'\nmax_loss='1%'",
@@ -133,7 +133,7 @@ def test_contradicting_combinations_from_crossing_are_left_out_with_a_note() -> 
     plan = plan_of(STREAM + "publishers=2\nsubscribers=[1,2,4]\ntopics=[1,2]")
     assert [(cell.subscribers, cell.topics) for cell in plan.cells] == [(1, 1), (2, 1), (2, 2), (4, 1), (4, 2)]
     assert texts_of(plan) == [
-        "sweep 1: topics: left out: topics 2 with subscribers 1: each topic needs at least one of each; "
+        "sweep 1: topics: left out: topics 2 with subscribers 1: each topic needs publisher and subscriber; "
         "give at least 2, or fewer topics"
     ]
     plan = plan_of("[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nrate=['max','curve']\nburst=['off',9]")
@@ -158,7 +158,7 @@ def test_a_level_without_any_valid_combination_is_refused() -> None:
     assert any("rate 0.5 Hz" in problem for problem in problems_of(both))
     one = STREAM + "topics=2\nburst=['off',9]\nrate=['max',100]"
     assert problems_of(one) == [
-        "sweep 1: topics: topics 2 with publishers 1 and subscribers 1: each topic needs at least one of each; "
+        "sweep 1: topics: topics 2 with publishers 1 and subscribers 1: each topic needs publisher and subscriber; "
         "give at least 2, or fewer topics"
     ]
 

@@ -129,7 +129,7 @@ def test_native_settings_are_checked_by_name() -> None:
         "sweep 1: native: fastdds: segment-sise: fastdds has no native setting 'segment-sise'; "
         "did you mean 'segment-size'?",
         "sweep 1: native: fastdd: no adapter is called 'fastdd'; did you mean 'fastdds'?",
-        "sweep 1: native: udp: x: udp has no native setting 'x'; it has no native settings",
+        "sweep 1: native: udp: x: udp has no native setting 'x'; the adapter has no native settings",
     ]
 
 
@@ -191,7 +191,7 @@ def test_a_far_too_large_plan_is_refused_before_it_is_made() -> None:
     (problem,) = problems_of(
         f"[[sweep]]\nadapter=['udp','tcp']\nsize=[{sizes}]\npriority=['fifo:1','fifo:2','fifo:3','fifo:4','fifo:5','fifo:6']"
     )
-    assert "its levels make 108000 configurations; at most 100000" in problem
+    assert "the levels make 108000 configurations; at most 100000" in problem
     (problem,) = problems_of(f"[[sweep]]\nadapter='udp'\nsize=[{sizes}]\ntrials=1000")
     assert "9000 configurations make 9000000 trials" in problem
 

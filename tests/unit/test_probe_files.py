@@ -193,7 +193,7 @@ def test_half_a_record_is_ignored():
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        (lambda data: data[:3000], "byte 3,000: it is cut off"),
+        (lambda data: data[:3000], "byte 3,000: the file is cut off"),
         (lambda data: data[:-1], "expected 5,840,896"),
         (lambda data: bytes(data) + b"x", "expected 5,840,896"),
         (lambda _: b"hello\n" * 1000, "it is not a file of the probe"),
@@ -225,7 +225,7 @@ def test_a_folder_of_stamps_becomes_a_run_with_every_message(tmp_path):
     (folder / "c").write_text("hello\n")
     assert "c: it is not a file of the probe" in problems(imported(tmp_path / "third", folder))[0]
     (tmp_path / "empty").mkdir()
-    assert "it has no stamps" in problems(imported(tmp_path / "fourth", tmp_path / "empty"))[0]
+    assert "the files have no stamps" in problems(imported(tmp_path / "fourth", tmp_path / "empty"))[0]
 
 
 def test_two_recordings_become_trials_of_the_same_rows(tmp_path):

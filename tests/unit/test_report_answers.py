@@ -153,7 +153,7 @@ def test_a_failed_cell_is_named_and_one_with_another_actual_transport_is_left_ou
     assert first == "1 of 3 configurations has no result; the reasons are below."
     assert "is lowest" not in text
     assert (
-        "Left out, because their actual transport is not the one in their name: vega udp (actual transport "
+        "Left out, because the actual transport is not the transport in the name: vega udp (actual transport "
         "shared-memory)." in text
     )
     assert text.endswith("Without a result: deneb udp (crashed).")
@@ -198,7 +198,7 @@ def test_two_runs_are_compared_by_counting_where_the_second_is_faster() -> None:
     slower = run_of({LYRA: spread(25_000), VEGA: spread(28_010)}, name="second")
     assert answers_of(run_of(figures), slower)[0] == (
         "second compared with first-run, for the configurations in both, by p50: 1 slower, 1 equivalent. "
-        "They were measured at different times, so the machine may be the cause."
+        "The runs were measured at different times, so the machine may be the cause."
     )
 
 

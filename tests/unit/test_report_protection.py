@@ -55,7 +55,7 @@ def test_a_row_with_a_failed_proof_is_marked_and_not_compared() -> None:
     assert ["(!)" in line for line in marked] == [False, True]
     assert judged.comparisons == ()
     [answer] = answers_of(run)
-    assert "Not protected as their names say, so left out: vega udp" in answer
+    assert "Left out, because they are not protected as their names say: vega udp" in answer
     assert "(not encrypted)" in answer
 
 

@@ -7,7 +7,9 @@ from planning import plan_of
 
 from middlemark.model.levels import Wrong
 from middlemark.model.setting import SYSTEM, Setting, plain, setting_of, settings_of
+from middlemark.suite.overrides import typed
 from middlemark.suite.read import read_suite
+from middlemark.suite.sweep import KEYS
 from middlemark.system.registry import CHECKS
 from middlemark.system.settings import same
 
@@ -28,8 +30,8 @@ def test_a_table_gives_every_combination_of_its_values_and_a_text_gives_one() ->
 
 
 def test_typed_settings_are_split_at_semicolons_because_values_have_commas() -> None:
-    typed = SYSTEM.typed("/proc/irq/24/smp_affinity_list=0,1; vm.swappiness=1&vm.zone_reclaim_mode=0")
-    assert typed == ["/proc/irq/24/smp_affinity_list=0,1", "vm.swappiness=1&vm.zone_reclaim_mode=0"]
+    levels = typed(KEYS["system"], "/proc/irq/24/smp_affinity_list=0,1; vm.swappiness=1&vm.zone_reclaim_mode=0")
+    assert levels == ["/proc/irq/24/smp_affinity_list=0,1", "vm.swappiness=1&vm.zone_reclaim_mode=0"]
 
 
 @pytest.mark.parametrize(

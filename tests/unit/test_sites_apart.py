@@ -184,7 +184,7 @@ def test_a_host_ends_its_trial_when_its_launcher_stops_asking(across: Across, mo
         actor._workers = {"fake": across.launching.worker}
         await actor.do("begin", across.launching.cell({}), "fake", "mm_abandoned", "127.0.0.1")
         pid: int = await actor.do("start", "publisher 0", {})
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
             await asyncio.sleep(0.05)
         with contextlib.suppress(WorkerFailedError):

@@ -35,7 +35,7 @@ def joined(text: str, use: Callable[[Joined], None]) -> None:
 
 
 def run_in(namespace: Namespace, program: str, *argv: str) -> str:
-    ended = subprocess.run([*namespace.prefix, program, *argv], capture_output=True, text=True, check=True, timeout=20)
+    ended = subprocess.run([*namespace.prefix, program, *argv], capture_output=True, text=True, check=True, timeout=120)
     return ended.stdout
 
 
@@ -94,7 +94,7 @@ def test_datagrams_are_counted_at_the_sending_end_and_arrive_at_the_other() -> N
             assert receiver.stdout.readline() == b"up\n"
             before = read_counters((base, robot))
             send(base, "10.213.0.2", 50)
-            assert receiver.wait(timeout=10) == 0
+            assert receiver.wait(timeout=120) == 0
         after = read_counters((base, robot))
         assert after.udp_datagrams - before.udp_datagrams == 50
         assert 50 * 128 <= after.loopback_bytes - before.loopback_bytes < 50 * 128 + 1000
@@ -129,7 +129,7 @@ def test_a_delay_applies_each_way_and_is_named() -> None:
                 "s.sendto(b'x', ('10.213.0.2', 7)); s.recv(200); print(time.monotonic() - begin)"
             )
             assert float(run_in(base, "python3", "-IS", "-c", asking)) >= 0.04
-            assert receiver.wait(timeout=10) == 0
+            assert receiver.wait(timeout=120) == 0
 
     joined("1mbit,delay=20ms", use)
 

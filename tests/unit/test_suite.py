@@ -284,7 +284,7 @@ def test_a_load_is_read_with_its_units(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "hint"),
     [
-        ("rate = 0", "0 is not a rate; leave it out to send as fast as possible"),
+        ("rate = 0", "0 is not a rate; leave the rate out to send as fast as possible"),
         ("rate = -1", "-1 is not a rate"),
         ("rate = nan", "nan is not a rate"),
         ("rate = inf", "inf is not a rate"),

@@ -178,7 +178,7 @@ size = 64
 rate = 1
 """
     problems = problems_of(circle)
-    assert sum("these topics follow each other in a circle; give one of them a rate" in each for each in problems) == 2
+    assert sum("these topics follow each other in a circle; give one topic a rate" in each for each in problems) == 2
     assert any("no node receives the topic" in each for each in problems)
 
 

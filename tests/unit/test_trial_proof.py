@@ -54,7 +54,7 @@ class _Silent:
 
 def proven(launching: Launching, native: dict[str, str] | None = None, **factors: Any) -> TrialOutcome:
     cell = launching.cell({"sends": "protected", **(native or {})}, **{"security": "encrypted", **factors})
-    trial = Trial(order=7, cell=0, number=1, limits=Limits(duration_s=1.0, warmup_s=0.0, match_timeout_s=5.0), seed=3)
+    trial = Trial(order=7, cell=0, number=1, limits=Limits(duration_s=1.0, warmup_s=0.0, match_timeout_s=60.0), seed=3)
 
     async def measured() -> TrialOutcome:
         outcome = await launching.measure(cell)
@@ -147,7 +147,7 @@ def test_a_cell_is_proven_once_and_a_failed_trial_is_not(launching: Launching) -
         launching.cell({"sends": "protected"}),
         launching.cell({"sends": "protected", "at": "publisher 0", "does": "fail"}, security="encrypted"),
     )
-    limits = Limits(duration_s=1.0, warmup_s=0.0, match_timeout_s=5.0)
+    limits = Limits(duration_s=1.0, warmup_s=0.0, match_timeout_s=60.0)
     order = [(0, 1), (1, 1), (2, 1), (0, 2)]
     trials = tuple(
         Trial(order=at, cell=cell, number=number, limits=limits, seed=3) for at, (cell, number) in enumerate(order)

@@ -117,7 +117,7 @@ def test_rates_are_read_in_messages_a_second(text: str, rate: float) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("0", "leave it out to send as fast as possible"),
+        ("0", "leave the rate out to send as fast as possible"),
         ("1m", "write '1M' for 1000000 a second"),
         ("2.5mHz", "write '2.5M'"),
         ("1x", "'x' is not a unit of rate"),

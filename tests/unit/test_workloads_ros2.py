@@ -142,7 +142,7 @@ def test_topics_that_cannot_be_carried_are_named_and_so_are_services(ros2: Any) 
         "Left out, because no other node subscribes to them: /alone, /self.",
         "Left out, because no node publishes them: /wanted.",
         "Left out, because no message arrived: /quiet.",
-        "write a [[workload.service]] for those that matter: /plan (nav_msgs/srv/GetPlan).",
+        "write a [[workload.service]] for each service that matters: /plan (nav_msgs/srv/GetPlan).",
     ):
         assert words in text
     assert "get_parameters" not in text

@@ -44,7 +44,8 @@ class Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs in the order of ``VERBS``."""
-        return [*VERBS]  # not list(VERBS): the name `list` becomes the verb's module once that is imported
+        # not list(VERBS): after the module of the verb `list` is imported, the name `list` means this module
+        return [*VERBS]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import the verb's module and return its ``command``."""
@@ -57,7 +58,7 @@ class Verbs(click.Group):
         return command
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the verbs in their groups, without importing them."""
+        """Write the verbs in their groups, without importing their modules."""
         formatter.write("\n".join(self._lines(ctx, help_width(ctx, formatter))) + "\n")
 
     def _lines(self, ctx: click.Context, width: int) -> Iterator[str]:
@@ -96,7 +97,7 @@ NEXT_STEPS = (
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 everything measured; 1 a configuration failed, or something could not be stored or printed; "
     "2 the request is wrong; 3 nothing could be measured; 4 a condition of --fail-if holds, "
-    "selftest gave false verdicts, or doctor found what falsifies or limits; 130 interrupted.",
+    "selftest gave false verdicts, or doctor found something that falsifies or limits results; 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="middlemark")
 def group() -> None:

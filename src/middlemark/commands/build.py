@@ -1,4 +1,4 @@
-"""``middlemark build``: the workers of this checkout, or an adapter against another version of its middleware."""
+"""``middlemark build``: builds the workers of this checkout, or an adapter against another version of a middleware."""
 
 import os
 import shutil
@@ -26,14 +26,14 @@ def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) 
     "build",
     ("build", "every adapter whose middleware is installed"),
     ("build zenoh iceoryx2", "two adapters"),
-    ("build cyclonedds --prefix /opt/cyclonedds-11 --as 11", "one more adapter: cyclonedds@11"),
+    ("build cyclonedds --prefix /opt/cyclonedds-11 --as 11", "makes the adapter cyclonedds@11"),
 )
 @argument(
     "adapters",
     metavar="[ADAPTER]…",
     nargs=-1,
     shell_complete=_adapters,
-    says="Adapters (default: every one whose middleware is installed).",
+    says="Adapters (default: every adapter whose middleware is installed).",
 )
 @option(
     "--prefix",
@@ -56,7 +56,7 @@ def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) 
     help="Remove ~/.cache/middlemark/cargo, the compiled crates that all checkouts share.",
 )
 def command(adapters: tuple[str, ...], prefix: str | None, label: str | None, clear_cache: bool) -> int:
-    """Build the adapters and print where each is; return the exit code."""
+    """Build the adapters and print the path of each worker; return the exit code."""
     if clear_cache:
         return _clear_cache()
     if prefix is None:
@@ -88,7 +88,7 @@ def _build_here(adapters: Sequence[str], label: str | None) -> int:
     if not os.environ.get(BUILDER):
         off = (CHECKOUT / "middlemark").is_file()
         how = f"the set-up is off; write MIDDLEMARK_SETUP=on ./middlemark {' '.join(['build', *adapters])}"
-        built = "the workers of this installation were built with it; ./middlemark of a checkout builds more"
+        built = "an installation cannot build workers; run ./middlemark build in a checkout"
         problems.append(Problem("build", how if off else built))
     if problems:
         raise RequestError(problems)
@@ -128,7 +128,7 @@ def _build_version(adapter: str, folder: Path, label: str | None) -> int:
         )
     words = [label] if label is not None else about.version.split()
     if not words:
-        raise MeasureError(f"{about.title} in {about.library} does not say its version", "name it: --as VERSION")
+        raise MeasureError(f"{about.title} in {about.library} does not say its version", "add --as VERSION")
     kept = CHECKOUT / "build" / "workers" / f"{PREFIX}{adapter}@{words[0]}"
     kept.parent.mkdir(parents=True, exist_ok=True)
     aside = kept.with_name(f".{kept.name}.new")
@@ -136,7 +136,7 @@ def _build_version(adapter: str, folder: Path, label: str | None) -> int:
     os.replace(aside, kept)
     name = kept.name.removeprefix(PREFIX)
     click.echo(f"{name}: {about.title} {about.version}, {about.library}")
-    click.echo(f"compare them: ./middlemark run --adapter {adapter},{name}, then ./middlemark compare RUN --by version")
+    click.echo(f"compare both: ./middlemark run --adapter {adapter},{name}, then ./middlemark compare RUN --by version")
     return exits.OK
 
 

@@ -1,4 +1,4 @@
-"""``middlemark certs``: a set of certificates and keys, like the one that a trial with security makes."""
+"""``middlemark certs``: makes a set of certificates and keys, like the set that a trial with security makes."""
 
 from typing import get_args
 
@@ -14,13 +14,13 @@ from middlemark.problems import Problem, RequestError
     ("certs my-certs", "makes the folder"),
     (
         "run --adapter cyclonedds --security encrypted --certs my-certs",
-        "measures with this set; it can also be your own",
+        "measures with this set, or with your own",
     ),
     notes=("Without --certs, each trial with --security makes its own set.",),
 )
 @argument("folder", metavar="FOLDER", says="The folder to make, which must not exist yet.")
 def command(folder: str) -> int:
-    """Make the folder and print what each file is; return the exit code."""
+    """Make the folder and print the purpose of each file; return the exit code."""
     from middlemark.model.description import Credential
     from middlemark.security.authority import LIFE, make_set
     from middlemark.security.layout import IDENTITIES, files
@@ -36,5 +36,5 @@ def command(folder: str) -> int:
     listed = files(get_args(Credential), IDENTITIES)
     whose = {True: " (readable only by you)", False: ""}
     write_facts(*((f"  {each.name}", f"{each.what}{whose[each.secret]}") for each in listed))
-    click.echo(f"Measure with it: middlemark run … --security encrypted --certs {folder}")
+    click.echo(f"To measure with this set: middlemark run … --security encrypted --certs {folder}")
     return exits.OK

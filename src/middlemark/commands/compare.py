@@ -31,7 +31,7 @@ def _factors(_context: click.Context, _parameter: click.Parameter, typed: str) -
     "compare",
     ("compare runs/before runs/after", "B against A"),
     ("compare --by adapter", "the adapters of the newest run"),
-    ("compare --fail-if 'p50 slower than 5%'", "the newest run against the previous one; exits with 4 if slower"),
+    ("compare --fail-if 'p50 slower than 5%'", "the newest run against the previous run; exits with 4 if slower"),
     notes=("A selection may follow a run: runs/today:adapter=zeromq,size=1k.",),
 )
 @runs_argument(
@@ -50,7 +50,7 @@ def _factors(_context: click.Context, _parameter: click.Parameter, typed: str) -
     "--reference",
     metavar="LEVEL",
     group="What is shown",
-    help="The level to compare the others with (with --by): off, or pin=off,….",
+    help="With --by: compare the other levels with this level: off, or pin=off,….",
 )
 @metric_option("p50, p99.9, throughput, memory.ping, …", default_text="p50")
 @option(
@@ -131,7 +131,7 @@ def _text(
 
 
 def _gate(asked: ComparisonRequest, pairings: PlannedComparisons, judged: "Sequence[Comparison]") -> bool:
-    """Print a sentence for each comparison that meets a condition of --fail-if; return whether there are any."""
+    """Print a sentence for each comparison that meets a condition of --fail-if; return whether any comparison does."""
     from middlemark.show import output
     from middlemark.stats.metrics import METRICS
     from middlemark.verdicts.names import distinguishing_factors, what

@@ -1,4 +1,4 @@
-"""``middlemark diagnose``: the limits of the machine that a run's rows met, and the trial of lifting one."""
+"""``middlemark diagnose``: finds the limits of the machine that a run's rows met, and tries to lift one."""
 
 import secrets
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ANY = "*"
 TRIALS = 10
-"""The number of pairs that finds a shift of 10 % in nine of ten cases."""
+"""With this number of pairs, a shift of 10 % is found in nine of ten cases."""
 
 
 @page(
@@ -45,7 +45,7 @@ TRIALS = 10
     type=click.IntRange(1, 1000),
     metavar="N",
     group="How long",
-    help="Number of trials before, and after.",
+    help="Number of trials before the change, and after the change.",
 )
 @option(
     "--out",
@@ -59,7 +59,7 @@ TRIALS = 10
 def command(
     runs: tuple[str, ...], tried: str | None, trials: int, out: str | None, output_format: str, quiet: bool
 ) -> int:
-    """Print the limits, or try to lift one; return the exit code."""
+    """Print the limits, or try to lift one limit; return the exit code."""
     from middlemark.runs.diagnose import diagnosed
     from middlemark.runs.read import read_runs
     from middlemark.show import output
@@ -85,7 +85,7 @@ def _text(run: "MeasuredRun", found: "tuple[Diagnosis, ...]", *, several: bool) 
     folder = shown_path(run.folder)
     lines = [line for each in found for line in wrapped(each.sentence, output.width())]
     if any(each.lift for each in found):
-        lines.append(f"Tried before and after: middlemark diagnose {folder} --try")
+        lines.append(f"To measure before and after: middlemark diagnose {folder} --try")
     title = [f"{folder}:"] if several else []
     return "\n".join([*title, *(lines or ["The trials have no evidence that a row met a limit."])]) + "\n"
 

@@ -1,4 +1,4 @@
-"""``middlemark doctor``: settings of this machine that hold a middleware back, and the command that fixes each."""
+"""``middlemark doctor``: finds settings of this machine that hold a middleware back, and the commands that fix them."""
 
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     group="What is shown",
     shell_complete=suites,
     default_text="what middlewares need in general",
-    help="Check only what this suite needs.",
+    help="Make only the checks that this suite needs.",
 )
 @option(
     "--interface",
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 def command(suite: str | None, interface: str, probes: bool, output_format: str, verbose: bool) -> int:
     """Print the findings; return the exit code."""
     from middlemark.interrupts import unwind
-    from middlemark.runs.try_machine import try_machine  # imported before Ctrl-C raises
+    from middlemark.runs.try_machine import try_machine  # imported before Ctrl-C raises KeyboardInterrupt
     from middlemark.show import View, output
     from middlemark.show import doctor as report
     from middlemark.show.json.machine import doctor_output
@@ -68,7 +68,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
 
     built = _built(needed=suite is not None)
     needs = _needs(suite, interface, built)
-    found = findings(Root(), needs)  # before the probes, because they load the machine
+    found = findings(Root(), needs)  # read before the probes, because the probes load the machine
     tried: Tried | None = None
     if probes:
         with unwind():
@@ -87,7 +87,7 @@ def command(suite: str | None, interface: str, probes: bool, output_format: str,
 
 
 def _built(*, needed: bool) -> "Built":
-    """Return the workers. Without any, only the general checks are possible; ``needed``: raise MeasureError then."""
+    """Return the workers. If there are none: raise MeasureError if ``needed``, else return no workers."""
     from middlemark.problems import MeasureError
     from middlemark.runs.conduct import Built, built_workers
 
@@ -100,7 +100,7 @@ def _built(*, needed: bool) -> "Built":
 
 
 def _needs(suite: str | None, interface: str, built: "Built") -> "Needs":
-    """Raises RequestError where the suite is wrong."""
+    """Return the needs of the suite, or of middlewares in general. Raises RequestError if the suite is wrong."""
     from middlemark.runs.conduct import plan_here
     from middlemark.runs.needs import needs_of
     from middlemark.suite import load, raw_options

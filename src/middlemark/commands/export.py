@@ -52,7 +52,7 @@ def _names(_context: click.Context, _parameter: click.Parameter, typed: str) -> 
     group="What is shown",
     help="junit: the level (with --by) or the run to compare with.",
 )
-@metric_option("junit: p50, p99, throughput, cpu, memory.", default="p50")
+@metric_option("junit: the figure to compare: p50, p99, throughput, cpu, memory.", default="p50")
 @margin_option()
 @fail_if_option("junit: a test case fails only if the condition holds, as 'p50 slower than 5%'.")
 def command(

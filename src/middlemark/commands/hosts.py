@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @host_options
 @formats(*LISTED)
 def command(hosts: HostsAsked, output_format: str) -> int:
-    """Print what each host has; return the exit code."""
+    """Print the facts about each host; return the exit code."""
     from middlemark.document.runs import host_line
     from middlemark.show import output
     from middlemark.show.json.machine import HostOutput, HostsOutput
@@ -78,7 +78,7 @@ def _output(checked: "Checked", facts: "Facts") -> "HostOutput":
 
 
 def _lines(host: "HostOutput", first_line: str, first_host: str, exchanges: int) -> "Iterator[str]":
-    """Yield what is printed about one host. ``exchanges``: the number of round trips of the connection."""
+    """Yield the printed lines about one host. ``exchanges``: the number of round trips of the connection."""
     from middlemark.model.units import format_us
 
     differs = (

@@ -97,7 +97,10 @@ def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
 
 
 def _together(files: Sequence[Path]) -> "Iterator[tuple[Path, list[Path] | None]]":
-    """Yield each log with None, and each recording of the probe with its files: a folder, or all named files."""
+    """Yield each log with None, and each recording of the probe with its files.
+
+    The files of a recording are in one folder, or are all named.
+    """
     from middlemark.imports import is_stamps
 
     probe_files = [path for path in files if is_stamps(_begin(path))]
@@ -111,7 +114,7 @@ def _together(files: Sequence[Path]) -> "Iterator[tuple[Path, list[Path] | None]
 
 
 def _begin(path: Path) -> bytes:
-    """Return the first bytes of a file. Empty: the path is no regular file, or cannot be read."""
+    """Return the first bytes of a file. Empty: the path is no regular file, or the file cannot be read."""
     if path.is_file():
         with contextlib.suppress(OSError), path.open("rb") as file:
             return file.read(32)
@@ -133,8 +136,8 @@ def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
     except NotRead as error:
         raise RequestError([Problem(plain(str(path)), plain(str(error)))]) from None
     if not log.measured:
-        reason = "; ".join(log.notes) or "it has no stamps"
-        raise RequestError([Problem(plain(str(path)), plain(f"has no topic with both ends and no span: {reason}"))])
+        reason = "; ".join(log.notes) or "the files have no stamps"
+        raise RequestError([Problem(plain(str(path)), plain(f"has no topic with both ends, nor a span: {reason}"))])
     digest = hashlib.sha256()
     for _, data in read:
         digest.update(data)
@@ -152,7 +155,7 @@ def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
 
 
 def _name(path: Path, *, folder: bool = False) -> str:
-    """Return the name of a log. ``folder``: with the name of its folder, where two logs have one name."""
+    """Return the name of a log. ``folder``: with the name of the log's folder, if several logs have one name."""
     name = f"{path.absolute().parent.name}/{path.name}" if folder else path.name
     return name.encode(errors="backslashreplace").decode()
 
@@ -180,7 +183,7 @@ def _log(path: Path) -> "tuple[Source, Log]":
                 block = file.read(BLOCK_BYTES)
 
         if is_ours(head):
-            raise refused("Middlemark printed it from a stored run: `middlemark list runs` lists the runs")
+            raise refused("Middlemark printed this file from a stored run: `middlemark list runs` lists the runs")
         found = find(head)
         if found is None:
             kind = kind_of(path)

@@ -119,8 +119,8 @@ _IN_WORDS: dict[str, Callable[[Transport], str]] = {
         + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else "")
     ),
 }
-"""Factor → function that describes its capability, where a list of levels would not be clear."""
-_LAST = {"alone": "alone: nobody receives", "companions": "with a daemon the bench starts"}
+"""Factor → function that describes a transport's capability for this factor, if a list of levels would be unclear."""
+_LAST = {"alone": "alone: nobody receives", "companions": "with a daemon that the bench starts"}
 
 
 def _limits(transport: Transport) -> str:
@@ -178,7 +178,7 @@ def suites(output_format: str) -> int:
 
 
 def _seconds(name: str, here: Sequence[Description]) -> float | None:
-    """Return how long a suite takes with the adapters that are built here, roughly; None: it cannot be planned."""
+    """Return roughly how long a suite takes with the adapters that are built here; None: a plan is impossible."""
     from middlemark.plan import estimate_seconds, make_plan
     from middlemark.plan.rounds import within
     from middlemark.suite import RawOptions, load

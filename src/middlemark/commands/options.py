@@ -68,7 +68,7 @@ def formats(*names: str) -> Callable[[Decorated], Decorated]:
 
 
 def runs_argument(says: str, *, metavar: str = "[RUN]…") -> Callable[[Decorated], Decorated]:
-    """Return the decorator that gives a verb the runs to read. If none is named, the verb reads the newest run."""
+    """Return the decorator that gives a verb the runs to read. If no run is named, the verb reads the newest run."""
     return argument("runs", nargs=-1, metavar=metavar, shell_complete=stored, says=says)
 
 
@@ -84,7 +84,7 @@ def seed_option() -> Callable[[Decorated], Decorated]:
         "--seed",
         metavar="N",
         group="How long",
-        default_text="another each time",
+        default_text="a new seed each time",
         help="Seed of the order of the trials.",
     )
 
@@ -119,7 +119,7 @@ def margin_option() -> Callable[[Decorated], Decorated]:
         default="5%",
         metavar="PERCENT",
         group="What is shown",
-        help="Smaller differences do not matter.",
+        help="Differences below this margin do not matter.",
     )
 
 
@@ -245,7 +245,7 @@ _OTHER_OPTIONS: tuple[Decorator, ...] = (
         "--budget",
         metavar="TIME",
         group="How long",
-        default_text="the budget of the suite; for added rounds else 10m",
+        default_text="the suite's budget, or 10m for added rounds",
         help="The most time; trials that do not fit are left out. With --race or --until-…: the time for added rounds.",
     ),
     option(
@@ -286,7 +286,7 @@ _HOST_OPTIONS: tuple[Decorator, ...] = (
         "--scheduler",
         metavar="tls://…",
         group="Machine",
-        help="Measure between the workers of this Dask cluster instead; their names are the hosts.",
+        help="Measure between the workers of this Dask cluster instead; the workers' names are the names of the hosts.",
     ),
     option(
         "--remote-python",
@@ -313,7 +313,7 @@ _HOST_OPTIONS: tuple[Decorator, ...] = (
 
 
 def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function the options that name the hosts. It is called with ``hosts: HostsAsked``."""
+    """Give a function the options that name the hosts. The function is called with ``hosts: HostsAsked``."""
 
     @functools.wraps(command)
     def gather(**given: Any) -> Any:
@@ -328,11 +328,10 @@ def host_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function the arguments and options of ``run``.
 
-    It is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str | None``,
-    ``interface: str``, ``until_precise: str | None``, ``until_decided: bool``,
-    ``fail_if: tuple[str, ...]``, ``budget: str | None``, ``focus: tuple[str, ...]``,
-    ``resume: str | None``, ``output_format: str`` (one of PRINTED), ``rows: bool``, ``verbose: bool``,
-    ``breakdown: bool`` and ``quiet: bool``, all by name.
+    The function is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str |
+    None``, ``interface: str``, ``until_precise: str | None``, ``until_decided: bool``, ``fail_if: tuple[str, ...]``,
+    ``budget: str | None``, ``focus: tuple[str, ...]``, ``resume: str | None``, ``output_format: str`` (one of PRINTED),
+    ``rows: bool``, ``verbose: bool``, ``breakdown: bool`` and ``quiet: bool``, all by name.
     """
 
     @functools.wraps(command)

@@ -32,6 +32,8 @@ GROUPS = {
     "Exchange": {
         "import": "Read the logs of other tools into a run.",
         "export": "Write stored runs for other tools: JUnit, Parquet, HdrHistogram, …",
+        "publish": "Make a small public file of a run, or check such files.",
+        "site": "Make a static site of public results.",
         "workload": "Make a workload from a bag, a topology or a running ROS 2 graph.",
     },
     "Set up": {
@@ -49,7 +51,7 @@ OPTION_GROUPS = ("What is measured", "Load", "What is shown", "How long", "Machi
 
 
 MOST_COLUMNS = 120
-"""Longer lines are hard to read, even if the terminal has room for them."""
+"""The most columns of a help page. Longer lines are hard to read, even on a wide terminal."""
 
 
 class Example(NamedTuple):
@@ -121,7 +123,7 @@ class Argument(click.Argument):
     """An argument with a help text."""
 
     def __init__(self, *names: Any, says: str, **attributes: Any) -> None:
-        """``says``: the help text. ``attributes``: those of click's argument."""
+        """``says``: the help text. ``attributes``: the attributes of click's argument."""
         super().__init__(*names, **attributes)
         self.says = says
 
@@ -205,7 +207,7 @@ def unknown_command(command: click.Command, word: str, ctx: click.Context) -> Re
 
     if not isinstance(command, click.Group):
         return RequestError([Problem(word, f"`{ctx.command_path}` has no commands; leave {word} out")])
-    near = nearest(word, command.list_commands(ctx)) or _command_of_a_group(command, word, ctx)
+    near = _command_of_a_group(command, word, ctx) or nearest(word, command.list_commands(ctx))
     hint = f"did you mean '{near}'?" if near else f"`{help_command(ctx)}` lists the commands"
     return RequestError([Problem(word, f"there is no such command; {hint}")])
 
@@ -240,7 +242,7 @@ def usage(command: click.Command, ctx: click.Context, width: int) -> Iterator[st
 
 
 def examples(listed: Iterable[Example], width: int) -> Iterator[str]:
-    """Yield each command and its purpose: on the same line if all of them fit, else on the next line."""
+    """Yield each command and its purpose: on the same line if all commands and purposes fit, else on the next line."""
     from middlemark.show.wrapping import wrap
 
     commands = [(f"middlemark {each.command}", each.means) for each in listed]
@@ -275,7 +277,7 @@ _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)")
 
 
 def explained(error: click.ClickException) -> tuple[str, str]:
-    """Return the message about an error in the arguments of a command, and the next step (empty: there is none)."""
+    """Return the message about an error in the arguments of a command, and the next step (empty: no next step)."""
     if isinstance(error, click.BadOptionUsage):
         return f"{error.option_name}: needs a value after it", ""
     context = error.ctx if isinstance(error, click.UsageError) else None

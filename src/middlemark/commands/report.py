@@ -73,7 +73,7 @@ def command(
     from middlemark.runs.read import RUNS, damaged, newest, read_measured
     from middlemark.show import output, render
 
-    if picture is not None:  # refused before the runs are read
+    if picture is not None:  # a wrong ending is refused before the runs are read
         pictures.kind_of(Path(picture))
         pictures.browser()
     summary = _summary_file(step_summary)
@@ -126,7 +126,7 @@ def _html(document: "Document", path: Path, named: bool, *, opens: bool) -> list
             import webbrowser
 
             if not webbrowser.open(path.resolve().as_uri()):
-                problems.append(f"no browser could be started; open {path} in one")
+                problems.append(f"no browser could be started; open {path} in a browser")
     return problems
 
 

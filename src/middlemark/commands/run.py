@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     ("run --adapter cyclonedds,fastdds --size 1k,64k --trials 10", "two middlewares, two sizes"),
     ("run --pattern stream --rate 1k --subscribers 4", "a stream to four subscribers"),
     notes=(
-        "An option replaces the value in every sweep of the suites. Its default applies if a suite has no value. The "
+        "An option replaces the value in every sweep of the suites. The default applies if a suite has no value. The "
         "levels of an option can be given in one list or by repeating the option.",
     ),
 )
@@ -180,7 +180,7 @@ def command(
 
 
 def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
-    """Return the adapters that the request names. Empty if the request is wrong, because that is reported later."""
+    """Return the adapters that the request names. Empty if the request is wrong: the errors are reported later."""
     try:
         return named_adapters(load(suites, options))
     except RequestError:
@@ -213,7 +213,7 @@ def _plan(
     *,
     until_decided: bool,
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Return the suites and the plan. Raises RequestError with ``problems`` and all that are found here."""
+    """Return the suites and the plan. Raises RequestError with ``problems`` and the problems found here."""
     try:
         checked = load(suites, options)
     except RequestError as error:

@@ -113,7 +113,7 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
 
 
 def _parts(text: str) -> tuple[tuple[float, ...], list[Problem]]:
-    """Return the parts to be planted, the smallest first, and the problems."""
+    """Return the planted delays as parts of the p50 (0.1 is 10 %), the smallest first, and the problems."""
     parts: set[float] = set()
     for each in text.split(","):
         try:
@@ -142,9 +142,11 @@ def _unfit(adapter: str, built: Built) -> list[Problem]:
 
 
 def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem]) -> tuple[tuple[Suite, ...], Plan]:
-    """Plan A without labels and delays: shm with blocking receivers, null with polling ones if more than one processor.
+    """Plan the configuration that is compared with itself, without labels and delays.
 
-    Raises RequestError with ``problems`` and all that are found here.
+    Through shm with blocking receivers, and through null with polling receivers if there is more than one processor.
+
+    Raises RequestError with ``problems`` and the problems found here.
     """
     awake = "poll" if len(os.sched_getaffinity(0)) > 1 else "block"
     asked = [("shm", "shm", "1k", "block"), ("null", "memory", "16k", awake)]
@@ -176,9 +178,9 @@ def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem])
 
 
 def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float] | None:
-    """Return A's p50 in ns for each cell, from a few trials that are not stored. None: the pilot was interrupted.
+    """Return the p50 in ns for each cell, from a few trials that are not stored. None: the pilot was interrupted.
 
-    A's p50 is the lower quartile of the p50s of the trials. On a bimodal machine that is the faster mode.
+    A cell's p50 is the lower quartile of the p50s of its trials. On a bimodal machine that is the faster mode.
     """
     from middlemark.runs.scratch import measure_in_scratch
 
@@ -203,7 +205,7 @@ def _setting(cell: Cell, pilot_ns: float, parts: Sequence[float]) -> SelfTestCel
 
 
 def _planned(plan: Plan, settings: Sequence[SelfTestCell]) -> Plan:
-    """Return the plan of the run: A under each label, and with each delay."""
+    """Return the plan of the run: each configuration under each label, and with each delay."""
     variants = [
         (
             *(Variant(label) for label in each.same),

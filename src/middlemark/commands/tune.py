@@ -61,7 +61,7 @@ _suite = option(
     group="What is measured",
     shell_complete=suites,
     default_text="what middlewares need in general",
-    help="Change what this suite needs.",
+    help="Make only the changes that this suite needs.",
 )
 
 
@@ -201,7 +201,7 @@ def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
 
 
 def _settable(found: "dict[str, tuple[Setting, ...]]") -> "tuple[list[Setting], list[tuple[str, CannotError]]]":
-    """Return the settings to change, and the ones that cannot be set: the check and the reason."""
+    """Return the settings to change, and the settings that cannot be set, each with its check and the reason."""
     from middlemark.runs.remedies import as_settings
     from middlemark.system.settings import CannotError, read, why_not
 
@@ -275,7 +275,7 @@ def _print_changed(output_format: str) -> int:
         return exits.CELL_FAILED if output.failed(text) else exits.OK
     for each in changed:
         file = f", at every boot by {each.file}" if each.file else ""
-        orphaned = "; its process has ended, so it must be restored" if each.is_orphaned else ""
+        orphaned = "; its process has ended, so the setting must be restored" if each.is_orphaned else ""
         click.echo(f"{each.target} = {each.after} (before: {each.before or 'free'}{file}{orphaned})")
     if changed:
         click.echo("to restore them: middlemark tune restore")

@@ -41,7 +41,7 @@ def command(folder: str, port: str, open_: bool) -> int:
 
 def _listen(port: str) -> socket.socket:
     if not port.isdecimal() or int(port) > 65535:
-        raise RequestError([Problem("--port", f"'{port}' is no port; 0 takes one that is free")])
+        raise RequestError([Problem("--port", f"'{port}' is no port; 0 takes a free port")])
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -49,7 +49,7 @@ def _listen(port: str) -> socket.socket:
         listening.listen()  # before the address is printed, so that a browser can connect at once
     except OSError as error:
         listening.close()
-        raise MeasureError(f"127.0.0.1:{port}: {error.strerror}", "leave --port out to take one that is free") from None
+        raise MeasureError(f"127.0.0.1:{port}: {error.strerror}", "leave --port out to take a free port") from None
     return listening
 
 
@@ -75,7 +75,7 @@ def _serve(root: Path, listening: socket.socket, open_: bool) -> None:
         app, log_level="error", access_log=False, server_header=False, lifespan="off", timeout_graceful_shutdown=2
     )
     click.echo(f"{root}: {address}")
-    click.echo("Ctrl-C ends it.")
+    click.echo("Ctrl-C ends the command.")
     if open_:
         click.launch(address)
-    uvicorn.Server(config).run(sockets=[listening])  # raises KeyboardInterrupt again when it has shut down
+    uvicorn.Server(config).run(sockets=[listening])  # uvicorn raises KeyboardInterrupt again after it has shut down

@@ -81,7 +81,9 @@ GRAPH_BUDGET = "30m"
     default_text="1",
     help="Number of robots with the workload on one network.",
 )
-@option("--processes", default="2", metavar="1|2", group="Load", help="All roles in one process, or each in its own.")
+@option(
+    "--processes", default="2", metavar="1|2", group="Load", help="All roles in one process, or each role in its own."
+)
 @option(
     "--subscribers",
     default="1",
@@ -231,7 +233,7 @@ def _planned(
     problems: list[Problem],
     seed: str | None,
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Plan the first rounds. Raises RequestError with ``problems`` and all that are found here."""
+    """Plan the first rounds. Raises RequestError with ``problems`` and the problems found here."""
     asked: dict[str, Any] = {"adapter": adapter, "transport": transport, **keys}
     loaded: tuple[Suite, ...] = ()
     try:
@@ -272,7 +274,7 @@ def _typed(option: str) -> bool:
 
 
 def _topic_only() -> list[Problem]:
-    text = "each topic of the workload has its own; leave the option out"
+    text = "each topic of the workload has its own value; leave the option out"
     return [Problem(f"--{each}", text) for each in TOPIC_ONLY if _typed(each)]
 
 
@@ -285,7 +287,7 @@ def _candidates(built: Built) -> str:
 def _planned_graph(
     file: str, keys: dict[str, Any], times: dict[str, str], built: Built, problems: list[Problem], seed: str | None
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Plan the first rounds of a workload. Raises RequestError with ``problems`` and all that are found here."""
+    """Plan the first rounds of a workload. Raises RequestError with ``problems`` and the problems found here."""
     suites: tuple[Suite, ...] = ()
     try:
         (suite,) = load((file,), raw_options(**keys, seed=seed))
@@ -304,20 +306,20 @@ def _planned_graph(
 
 
 def _workload_problems(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
-    """Yield the reasons why a race cannot answer for this sweep; ``sweeps``: the number of sweeps in the file."""
+    """Yield the reasons why a race cannot use this sweep. ``sweeps``: the number of sweeps in the file."""
     graph = sweep.workload
     if graph is None:
         yield Problem("--workload", f"{sweep.place}: there is no workload; for one message size, give --size instead")
         return
     if sweeps > 1:
-        yield Problem("--workload", f"the file has {sweeps} sweeps; keep one, for one question")
+        yield Problem("--workload", f"the file has {sweeps} sweeps; keep one sweep, for one question")
     for each in sweep.factors:
         if FACTORS[each.factor].of == "experiment" and len(each.values) > 1:
-            yield Problem(each.place, f"there are several levels of {each.factor}; give one, for one question")
+            yield Problem(each.place, f"there are several levels of {each.factor}; give one level, for one question")
     for scale in sweep.levels("scale").values[:1]:
         if short := too_short(graph.under(float(str(scale)), 1), sweep.limits):
-            text = f"a trial has too few messages of {listing(short)} to say whether it holds"
-            yield Problem("--workload", f"{text}: 1,000, or 10 s of them; leave the duration out of the file")
+            text = f"a trial has too few messages of {listing(short)} to show whether deadlines hold"
+            yield Problem("--workload", f"{text}; 1,000 or 10 s are needed: leave the duration out of the file")
 
 
 def _announcement(plan: Plan, budget_s: float) -> str:

@@ -63,8 +63,8 @@ def _between_runs(document: Document, comparisons: Comparisons) -> Iterator[str]
         unknown = f"{verdicts['undecided']:,} undecided" if verdicts["undecided"] else ""
         yield (
             f"{document.runs[at].name} compared with {document.runs[0].name}, for the configurations in both, by p50: "
-            f"{'; '.join(each for each in (counted, unknown) if each)}. They were measured at different times, so the "
-            "machine may be the cause."
+            f"{'; '.join(each for each in (counted, unknown) if each)}. The runs were measured at different "
+            "times, so the machine may be the cause."
         )
 
 
@@ -127,8 +127,8 @@ def _notes_on_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -
     ]
     without = [(each.name, f"not {each.result.cell.security}") for each in unprotected]
     for intro, names in (
-        ("Left out, because their actual transport is not the one in their name", by_others),
-        ("Not protected as their names say, so left out", without),
+        ("Left out, because the actual transport is not the transport in the name", by_others),
+        ("Left out, because they are not protected as their names say", without),
         ("Without a result", [(e.row.name, w.code) for e in experiment.failed if (w := e.row.result.failed)]),
         ("Warnings", [(each.name, ", ".join(codes)) for each in staying[:_WARNED] if (codes := _codes(each))]),
     ):
@@ -137,7 +137,7 @@ def _notes_on_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -
 
 
 def _codes(row: Row) -> list[str]:
-    """Return the codes of the row's warnings, except for those that concern only its p99."""
+    """Return the codes of the row's warnings, except for codes that concern only the row's p99."""
     codes = dict.fromkeys(each.code for each in row.result.warnings)
     return [each for each in codes if not each.startswith("p99")]
 

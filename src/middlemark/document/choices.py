@@ -24,7 +24,10 @@ _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A row in the ranking. ``figure``: in ns, messages a second or the metric's unit; ``text``: with its unit."""
+    """A row in the ranking.
+
+    ``figure``: in ns, messages a second or the metric's unit; ``text``: the figure with its unit.
+    """
 
     row: int
     standing: Standing
@@ -35,13 +38,14 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """The ranking of one experiment at one size, over all carriers or one of them."""
+    """The ranking of one experiment at one size, over all carriers or over one carrier."""
 
     by: str
     """The metric; ``p50`` also if the experiment is judged by its rate."""
     size: int
     levels: dict[str, str]
-    """The levels that distinguish this experiment from the others, in words: by factor, ``carrier`` and ``run``."""
+    """The levels that distinguish this experiment from other experiments, in words: by factor, ``carrier`` and
+    ``run``."""
     verdict: str
     sure: bool
     mark: str
@@ -50,13 +54,13 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     """Two sentences: which candidate is first, and the verdict."""
     sentence: str
-    """The sentence after ``lead``. For a race: how its answer compares with the next candidate, as ``which`` prints it.
-    Otherwise: ``why``, and how much more the next candidate takes."""
+    """The sentence after ``lead``. For a race: how the answer compares with the next candidate, as printed by
+    ``which``. Otherwise: ``why``, and how much more the next candidate takes."""
     settings: str
-    """The winner's version and levels, and its settings in its own form, to copy."""
+    """The winner's version and levels, and the settings in the middleware's own form, to copy."""
     winner: str
     places: tuple[Place, ...]
-    """Each middleware over its best transport, the best first."""
+    """A row for each middleware over its best transport, the best row first."""
     baseline: int | None
     """The row of the winner's baseline."""
     failed: tuple[int, ...]
@@ -90,7 +94,7 @@ def choices(document: Document) -> tuple[Choice, ...]:
 
 
 def usual(found: Sequence[Choice]) -> int:
-    """Return the index of the choice shown first: the first experiment, at the size nearest to the usual one."""
+    """Return the index of the choice shown first: the first experiment, at the size nearest to ``USUAL_SIZE``."""
     if not found:
         return 0
     first = [at for at, each in enumerate(found) if (each.levels, each.by) == (found[0].levels, found[0].by)]
@@ -98,7 +102,7 @@ def usual(found: Sequence[Choice]) -> int:
 
 
 def in_a_line(document: Document) -> str:
-    """Return the verdict of a document in one line: its mark and its first sentence; empty: nothing was compared."""
+    """Return the verdict of a document in one line: the mark and the first sentence; empty: nothing was compared."""
     found = choices(document)
     if found:
         shown = found[usual(found)]

@@ -23,7 +23,7 @@ COUNTS = ("sent", "received", "lost", "late", "duplicated", "reordered", "damage
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One figure; ``of`` returns None if it was not measured."""
+    """One figure; ``of`` returns None if the figure was not measured."""
 
     unit: str
     """ns, Hz, B, B/s, messages, or 1 for a fraction or a count."""
@@ -82,7 +82,7 @@ FIGURES: dict[str, Figure] = {
     "involuntary_hz": _cost("involuntary_hz", "Hz", brief),
     **{name: _metric(name) for name, each in METRICS.items() if not each.of_cell},
 }
-"""By name, as in CSV; there, the name of a time ends in its unit."""
+"""Name of a figure, as in CSV → figure. In CSV the name of a time ends in the unit."""
 
 
 def judged_figure(result: CellResult) -> str:
@@ -96,7 +96,7 @@ _KEPT = 7
 """Columns of this priority and above are never left out: a p50 without its p99 and its losses would mislead."""
 
 HEADS = {"ping-pong": "round trip in µs", "stream": "stream, times in µs", "request-reply": "call in µs"}
-"""The title of the first column, by pattern: what the times are, and their unit."""
+"""The title of the first column, by pattern: the kind of the times and their unit."""
 
 _BOLD = ("p50", "msgs/s", "held/s", "× baseline")
 
@@ -196,7 +196,7 @@ def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
 
 def _ratio(priority: int) -> RowColumn:
     means = (
-        "the figure divided by its baseline's. The baseline is the fastest raw transport in the experiment that "
+        "the figure divided by the baseline's figure. The baseline is the fastest raw transport in the experiment that "
         "copies, or passes a pointer, like the row; –: not measured"
     )
     return RowColumn("× baseline", priority, means, lambda row: ratio(row.ratio))
@@ -250,8 +250,8 @@ _HELD = "highest rate of each publisher with loss and p99 within the limits, the
 _RATE = "messages per second that arrived intact at one subscriber (the mean over subscribers)"
 _BYTES = "payload received at one subscriber in 10⁶ bytes per second, with the 16 bytes of the header"
 _OF_LINK = (
-    "messages received as a share of those that the link can carry, each in frames of its own; above 100 %: several "
-    "messages shared a frame"
+    "messages received as a share of the messages that the link can carry if each has its own frames; above 100 %: "
+    "several messages shared a frame"
 )
 _LOST = "messages that never arrived at a subscriber they were sent to, and their share of the messages sent"
 _ONE_WAY = (

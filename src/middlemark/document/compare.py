@@ -94,7 +94,7 @@ _WORD = Column("", 1)
 
 
 def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
-    """Return a group of lines for each experiment and size: each rival, compared with the reference or the best."""
+    """Return a group of lines for each experiment and size: the reference or the best row, then each rival."""
     factors = varied_factors(_cells(members))
     metric = members[0].metric
     sign = -1 if METRICS[metric].higher_is_better else 1
@@ -117,7 +117,7 @@ def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 
 def unique_names(members: Sequence[Comparison]) -> dict[int, str]:
-    """Return the name of each side, by its id; equal names get the levels in which the sides differ."""
+    """Return the name of each side, by the side's id; equal names get the levels in which the sides differ."""
     sides = {id(side): side for each in members for side in _sides(each)}
     names = {id(side): name for each in members for side, name in zip(_sides(each), each.pairing.names, strict=True)}
     for name, keys in grouped(sides, names.__getitem__).items():
@@ -180,5 +180,5 @@ def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool 
     if any(each.eliminated for each in comparisons):
         yield "eliminated: by the rule of the race, which uses the scatter of all candidates; the pair has no verdict."
     if carriers and any(raw for each in comparisons for raw in times_raw_transports(each)):
-        yield "× raw transport: the figure divided by that of the named raw transport (same carrier, same run)."
+        yield "× raw transport: the figure divided by the figure of the named raw transport (same carrier, same run)."
     yield from (f"(!) {mark}" for mark in dict.fromkeys(mark for each in comparisons for mark in each.pairing.marks))

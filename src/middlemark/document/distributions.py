@@ -74,7 +74,7 @@ def _short_curves(trials: Sequence[TrialSummary], samples: SamplesOf, kept: Kept
 
 
 def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSummary | None:
-    """Return the trial with the median figure (the lower of the middle two), or the trial of the series if any."""
+    """Return the trial with the median figure (the lower of the middle two), or the trial that has a series, if any."""
     measured = [each for each in trials if each.outcome.failed is None and each.samples]
     for each in measured:
         if each.outcome.number == result.series_trial:
@@ -120,7 +120,7 @@ def _curve(values: Numbers) -> Curve:
 
 
 def _curve_of_both(raw: Numbers, histogram: Samples) -> Curve:
-    """Return the percentiles of raw samples together with a histogram, whose buckets count as their middles."""
+    """Return the percentiles of raw samples and a histogram, where a sample counts as the middle of its bucket."""
     middles = (histogram["lower_ns"].astype(np.float64) + histogram["upper_ns"] - 1) / 2
     values = np.concatenate([np.asarray(raw, dtype=np.float64), middles])
     weights = np.concatenate([np.ones(len(raw), dtype=np.int64), histogram["count"].astype(np.int64)])

@@ -20,7 +20,10 @@ Number = int | float
 
 
 class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial over its time: ``n[i][j]`` samples in time bin i and latency bin j, between two of ``edges_ns``."""
+    """The latencies of one trial over time.
+
+    ``n[i][j]``: samples in time bin i with latencies between edges j and j + 1.
+    """
 
     t: tuple[Number, ...]
     """The middles of the time bins, in seconds since the measuring began."""
@@ -29,14 +32,14 @@ class HeatMap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Distribution(msgspec.Struct, frozen=True):
-    """``curve``: percentile and ns. ``heat``: None if there are too few samples, or if some are only in a histogram."""
+    """``curve``: percentile and ns. ``heat``: None if samples are too few, or are counted in a histogram."""
 
     curve: tuple[tuple[Number, Number], ...] | None = None
     heat: HeatMap | None = None
     trial: int | None = None
     """The number of the trial."""
     trials: tuple[tuple[tuple[Number, Number], ...], ...] = ()
-    """A few percentiles of each trial with their ns; empty: there are too many trials."""
+    """A few percentiles of each trial with their latencies in ns; empty: there are too many trials."""
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,11 +54,11 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One or a few sentences; their figures are in ``cells``."""
+    """One or a few sentences. ``cells``: the rows that the sentences are about."""
 
     text: str
     sure: str
-    """``sure`` if there is a verdict and no figure in it is doubtful, else ``unsure``."""
+    """``sure`` if there is a verdict without doubtful figures, else ``unsure``."""
     cells: tuple[int, ...]
     size: int | None = None
 
@@ -79,8 +82,9 @@ class ExpectationResult(msgspec.Struct, frozen=True, kw_only=True):
 class Expected(ExpectationResult, frozen=True, kw_only=True):
     """An expectation with its verdict.
 
-    ``measured``: the figure of the part that decides, or of the one that is farthest from holding; for two sides, the
-    ratio or the fraction by which B exceeds A. ``trials_needed``: of each cell, if undecided; None: more than 10,000.
+    ``measured``: the figure of the part that decides, or of the part that is farthest from holding; for two sides, the
+    ratio or the fraction by which B exceeds A. ``trials_needed``: the number of trials of each cell that would decide;
+    None: more than 10,000.
     """
 
     run: int
@@ -92,7 +96,8 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         """The expectation, the verdict and the reason."""
-        verdict = "" if self.verdict is ClaimVerdict.UNDECIDED else f"{self.verdict}: "  # ``why`` begins with it
+        # ``why`` then begins with the verdict
+        verdict = "" if self.verdict is ClaimVerdict.UNDECIDED else f"{self.verdict}: "
         return f"{self.say}: {verdict}{self.why}"
 
 
@@ -118,14 +123,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[Run, ...]
     rows: tuple[Row, ...]
     everything: tuple[Row, ...]
-    """All rows of the runs, by their index; ``rows`` contains the selected ones."""
+    """All rows of the runs, by index; ``rows`` contains the selected rows."""
     warnings: tuple[WarningSummary, ...]
     expectations: tuple[Expected, ...] = ()
-    """The expectations of all runs, those that do not hold first."""
+    """The expectations of all runs, first the expectations that do not hold."""
     not_tried: tuple[NotTried, ...] = ()
     """The adapters that did not take part."""
     took: float = 0.0
-    """The seconds from the start of the first run to its end; if it was killed, the sum of its trials."""
+    """The seconds from the start of the first run to its end; for a killed run, the sum of the trials' times."""
     growths: tuple[Growth, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()
@@ -153,7 +158,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def choices(self) -> tuple[JudgedExperiment, ...]:
-        """The experiments with several candidates, or all if there are none; without workloads."""
+        """The experiments with several candidates, or all experiments if none has several; workloads are left out."""
         messages = [each for each in self.experiments if each.metric != "deadline" and each.ranked]
         several = {(each.by, each.key) for each in messages if len(each.ranked) > 1}
         return tuple(each for each in messages if (each.by, each.key) in several or not several)

@@ -1,4 +1,4 @@
-"""Expectations of runs with their verdicts, a sentence for each; those that do not hold come first."""
+"""Expectations of runs with their verdicts, a sentence for each; failing expectations come first."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ def expected_of(run: MeasuredRun) -> tuple[Expected, ...]:
 
 
 def expectations_of(runs: Sequence[MeasuredRun], rows: Sequence[Row]) -> tuple[Expected, ...]:
-    """Return the verdicts on the expectations of all runs; ``rows``: the document's."""
+    """Return the verdicts on the expectations of all runs; ``rows``: the rows of the document."""
     found: list[Expected] = []
     for at, run in enumerate(runs):
         own_rows = [row for row in rows if row.run == at]
@@ -79,7 +79,7 @@ def _scale(expected: Expectation) -> Callable[[float], float]:
 
 
 def _rounded(figure: float | None, scale: Callable[[float], float]) -> float | None:
-    """Return the figure on the scale of the claim, to six digits; None: it is absent or infinite."""
+    """Return the figure on the scale of the claim, to six digits; None: the figure is absent or infinite."""
     return None if figure is None or figure == math.inf else float(f"{scale(figure):.6g}")
 
 
@@ -135,7 +135,7 @@ class _Words:
         return f"{subject.name} ({row.name})" if subject.name else row.label
 
     def _where(self, shown: JudgedPart) -> str:
-        """Return what distinguishes the part from others: an edge and its row, or the levels that both sides share."""
+        """Return the words that distinguish the part: an edge and its row, or the levels that both sides share."""
         claimed = shown.part
         if claimed.b is None:
             return (

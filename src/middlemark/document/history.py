@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from middlemark.document.numbers import ABSENT, measured, part, ratio
 from middlemark.document.statements import some
 from middlemark.document.table import Column, Table, table_of
-from middlemark.history import Change, History, Point, Series
+from middlemark.history import ChangePoint, History, Point, Series
 from middlemark.model.units import format_count
 
 MOST_NAMED = 3
@@ -66,7 +66,7 @@ def figure_of(series: Series, point: Point) -> str:
     return f"{ratio(point.value)} ×" if series.unit == "ratio" else measured(point.value, series.unit)
 
 
-def word_of(change: Change) -> str:
+def word_of(change: ChangePoint) -> str:
     """Return the change in words: ``+12.0 % slower``."""
     return f"{part(change.shift)} {'slower' if change.is_worse else 'faster'}"
 
@@ -78,7 +78,7 @@ def commands_of(history: History) -> list[str]:
     return [shlex.join(["middlemark", "compare", f"{root}{before}", f"{root}{after}"]) for before, after in pairs]
 
 
-def sentence_of(series: Series, change: Change) -> str:
+def sentence_of(series: Series, change: ChangePoint) -> str:
     """Return one change as a sentence without a full stop."""
     since = change.at[:10]
     suspect = f" (suspect: {change.suspect})" if change.suspect else ""

@@ -1,7 +1,7 @@
 """Experiments as tables: a line for each middleware, a column for each size; figure, ratio and standing in each cell.
 
-A cell of the table shows the middleware's best row in that experiment. It names the row if the cells of the line show
-different rows.
+A cell of the table shows the middleware's best row in that experiment. The cell names the row if the cells of the line
+show different rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -89,7 +89,7 @@ def _columns(groups: Sequence[Sequence[JudgedExperiment]]) -> Iterator[tuple[str
 
 
 def _only_difference(first: Sequence[JudgedExperiment], other: Sequence[JudgedExperiment]) -> str | None:
-    """Return the only field in which two experiments differ; None: they cannot be columns of one matrix."""
+    """Return the only field in which two experiments differ; None: the experiments cannot be columns of one matrix."""
     a, b = first[0], other[0]
     if len(first) > 1 or len(other) > 1 or a.size != b.size or a.run != b.run or a.metric != b.metric:
         return None
@@ -148,7 +148,7 @@ def table_of(matrix: Matrix) -> Table:
 
 
 def _between(number: int, last: int) -> float:
-    """Return the priority of an inner column. Columns are left out so that the others stay evenly spread."""
+    """Return the priority of an inner column. Columns are left out so that the other columns stay evenly spread."""
     step, priority = 1, 90.0
     while number % step == 0 and step <= last:
         step *= 2
@@ -157,7 +157,7 @@ def _between(number: int, last: int) -> float:
 
 
 def _mean_distance(rows: Sequence[JudgedRow | None], columns: Sequence[JudgedExperiment]) -> tuple[float, int]:
-    """Return the sort key of a line: the mean of its ranks in the columns, and in how many columns it is missing."""
+    """Return the sort key of a line: the mean of its ranks in the columns, and the number of columns without a rank."""
     places = [column.ranked.index(row) for row, column in zip(rows, columns, strict=True) if row]
     return sum(places) / len(places), len(columns) - len(places)
 

@@ -1,4 +1,4 @@
-"""Commands for the reader: to repeat a run, and to measure enough trials for what is undecided."""
+"""Commands for the reader: to repeat a run, and to measure enough trials for undecided rows."""
 
 import math
 import shlex
@@ -21,7 +21,7 @@ _MOST_NAMED = 5
 """The most levels of a factor that a command names, so that it stays readable."""
 _MOST_BUDGET_S = 1200.0
 _MORE = 1.5
-"""The estimated time of a race is multiplied by this, because rounds scatter."""
+"""The estimated time of a race is multiplied by this factor, because rounds scatter."""
 
 
 def command_of(run: Run) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def _has(command: Sequence[str], option: str) -> bool:
 
 
 def settling_of(document: Document, experiment: JudgedExperiment, fields: Collection[str]) -> tuple[str, float] | None:
-    """Return the command that measures the undecided rows of an experiment often enough, and the seconds it takes.
+    """Return the command that measures the undecided rows of an experiment often enough, and its duration in seconds.
 
     None: the experiment is decided, no number of trials would decide it, or the run has no command to repeat.
     """
@@ -70,11 +70,11 @@ def settling_of(document: Document, experiment: JudgedExperiment, fields: Collec
 def settling(
     document: Document, open_: Sequence[Row], trials: int, fields: Collection[str]
 ) -> tuple[str, float] | None:
-    """Return the command that measures ``trials`` trials of the open rows, and the seconds it takes.
+    """Return the command that measures ``trials`` trials of the open rows, and its duration in seconds.
 
-    The command also names their baselines, which ``--only`` would leave out. ``fields``: the factors by which the open
-    rows are selected, besides adapter and transport. None: the run was not made by a ``run`` command that could be
-    repeated.
+    The command also names the baselines of the open rows, which ``--only`` would leave out. ``fields``: the factors by
+    which the open rows are selected, besides adapter and transport. None: the run was not made by a ``run`` command
+    that could be repeated.
     """
     run = document.runs[open_[0].run]
     words = tuple(each for each in command_of(run) if each != "--race")
@@ -124,7 +124,7 @@ def _without(words: Sequence[str], options: Collection[str], only: Collection[st
 
 
 def next_of(verdict: RaceVerdict, run: Run) -> str | None:
-    """Return the command that continues an undecided race, with the budget it needs; None: it is decided."""
+    """Return the command that continues an undecided race, with the needed budget; None: the race is decided."""
     experiment, answer = verdict.experiment, verdict.answer
     if not answer or not (verdict.verdict == "undecided" or experiment.is_open):
         return None

@@ -83,7 +83,7 @@ def megabytes(number: float | None) -> str:
 
 
 def of_deadline(part: float | None) -> str:
-    """Write which part of a deadline something takes: ``0.0026``, ``0.31``, ``1.20``."""
+    """Write a time divided by its deadline: ``0.0026``, ``0.31``, ``1.20``."""
     return ratio(part) if part is None or part >= 0.0995 else f"{part:.2g}"
 
 
@@ -108,7 +108,7 @@ _WRITTEN: Mapping[str, tuple[Callable[[float | None], str], str]] = {
     "medians": (ratio, " × p50"),
     "1": (share, ""),
 }
-"""The function that writes the figures of a metric and the text that follows, by the metric's unit."""
+"""Unit of a metric → the function that writes its figures, and the text that follows a figure."""
 
 
 def measured(figure: float | None, unit: str) -> str:

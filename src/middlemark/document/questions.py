@@ -80,7 +80,7 @@ def load(cells: Sequence[Cell]) -> str:
 
 
 def _places(cells: Sequence[Cell], patterns: Collection[str]) -> str:
-    """Return between whom, and over which link."""
+    """Return between which processes messages pass, and over which link."""
     subscribers = sorted({each.subscribers for each in cells})
     processes = {each.processes for each in cells}
     where = ""
@@ -97,5 +97,5 @@ def _places(cells: Sequence[Cell], patterns: Collection[str]) -> str:
 
 
 def _range(texts: Sequence[str]) -> str:
-    """Return the first and the last of ascending texts: ``64 B to 1 MiB``; empty: there is none."""
+    """Return the first and the last of ascending texts: ``64 B to 1 MiB``; empty: there are no texts."""
     return " to ".join(dict.fromkeys((texts[0], texts[-1]))) if texts else ""

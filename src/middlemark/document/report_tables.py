@@ -92,7 +92,7 @@ def protection(document: Document) -> Table | None:
 
 
 def comparisons(document: Document) -> Table | None:
-    """Return the comparisons by p50 and throughput that have an interval; None: there is none."""
+    """Return the comparisons by p50 and throughput that have an interval; None: no comparison has one."""
     chosen = [
         each
         for each in document.comparisons
@@ -104,9 +104,10 @@ def comparisons(document: Document) -> Table | None:
     more = len(chosen) - MOST_COMPARISONS
     notes = (
         *([f"and {more:,} more: `middlemark compare` shows them."] if more > 0 else []),
-        "Trials are paired by round, one figure per trial. A and B are the medians of their common rounds. They differ "
-        "if the p-value over all comparisons of the run by that metric is at most 5 % and the shift exceeds "
-        f"{100 * document.margin:g} %. They are equivalent if the interval lies within ±{100 * document.margin:g} %.",
+        "Trials are paired by round, one figure per trial. A and B are the medians of their common rounds. A and B "
+        "differ if the p-value over all comparisons of the run by that metric is at most 5 % and the shift exceeds "
+        f"{100 * document.margin:g} %. A and B are equivalent if "
+        f"the interval lies within ±{100 * document.margin:g} %.",
     )
     shown = [(each.what, each.comparison) for each in chosen[:MOST_COMPARISONS]]
     rows = [row_of(each, what, "; ".join(each.pairing.marks)) for what, each in shown]
@@ -135,7 +136,7 @@ _FEW = f"fewer than {FEWEST} rounds give no interval and no share of first place
 
 
 def growth_tables(growths: Sequence[Growth]) -> Iterator[tuple[str, Table]]:
-    """Yield each factor and its table: a line's figure at the lowest level, and its growth at the others."""
+    """Yield each factor and its table: a line's figure at the lowest level, and its growth at the other levels."""
     for factor in dict.fromkeys(each.factor for each in growths):
         lines = [each for each in growths if each.factor == factor]
         levels = dict(sorted({point.at: point.level for each in lines for point in each.points}.items()))

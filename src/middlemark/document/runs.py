@@ -5,20 +5,21 @@ import statistics
 from collections.abc import Sequence
 
 from middlemark.document.numbers import four_digits
+from middlemark.model.cell import subject
 from middlemark.model.imported import Source
 from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, Run
 from middlemark.model.units import format_count, format_percent, format_seconds, format_size
 from middlemark.stats.result import CellResult
-from middlemark.verdicts.names import joined, subject, varying, words
+from middlemark.verdicts.names import joined, varying, words
 
 MOST_ORDER = 2_000
-"""The most trials whose order is kept; the seed and the suite reproduce the rest."""
+"""The most trials whose order is kept; the seed and the suite reproduce the order of the others."""
 _MOST_NAMES = 3
 
 
 def clock_of(run: Run) -> Clock | None:
-    """Return the clock of a run: medians over its trials, and every source that was used. None: no trial has one."""
+    """Return the clock of a run: medians over its trials, and every source used. None: no trial has a clock."""
     clocks = [each.clock for each in run.outcomes if each.clock]
     if not clocks:
         return None
@@ -31,7 +32,7 @@ def clock_of(run: Run) -> Clock | None:
 
 
 def seconds_of(run: Run) -> float | None:
-    """Return the seconds from beginning to end of a run; if it has no end, the sum of its trials; None: no trial."""
+    """Return the seconds from beginning to end of a run; without an end, the sum of its trials; None: no trial."""
     try:
         started = datetime.datetime.fromisoformat(run.file.started)
         ended = datetime.datetime.fromisoformat(run.file.ended or "")
@@ -41,7 +42,7 @@ def seconds_of(run: Run) -> float | None:
 
 
 def machine_line(run: Run, *, whole: bool = True) -> str:
-    """Return the machine in one line; ``whole``: with its memory, and whether it is virtual."""
+    """Return the machine in one line; ``whole``: with the memory, and whether the machine is virtual."""
     if run.file.machines:
         return "; ".join(host_line(each, whole=whole) for each in run.file.machines)
     machine = run.machine
@@ -91,7 +92,7 @@ def clock_line(run: Run) -> str:
 
 
 def notes_of(run: Run) -> tuple[str, ...]:
-    """Return the plan's notes: what it changed or left out, and why."""
+    """Return the plan's notes: what the plan changed or left out, and why."""
     return tuple(f"{note.place}: {note.text}" if note.place else note.text for note in run.file.plan.notes)
 
 

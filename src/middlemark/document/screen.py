@@ -1,4 +1,4 @@
-"""A document in a few lines: the answer, what is decided, undecided and broken, and the warnings by kind."""
+"""A document in a few lines: the answer, the decided, undecided and failed rows, and the warnings by kind."""
 
 import shlex
 from collections import Counter
@@ -47,11 +47,12 @@ _BY: Mapping[str, Callable[[Row], float | None]] = {
     "loss-behind-latency": lambda row: loss_of(row.result),
     "trials-disagree": _spread,
 }
-"""By code: the function that says how bad a warning is; for other codes the first row counts as the worst."""
+"""Code of a warning → the function that returns how bad the warning of a row is. For other codes the first row counts
+as the worst."""
 
 
 def warnings_of(rows: Sequence[Row]) -> tuple[WarningSummary, ...]:
-    """Return the warnings by kind: kinds that make a median doubtful first, then those with most rows."""
+    """Return the warnings by kind: kinds that make a median doubtful first, then the kinds with most rows."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         for code in dict.fromkeys(each.code for each in row.result.warnings):
@@ -82,8 +83,8 @@ def _summary(code: str, members: Sequence[Row]) -> WarningSummary:
 
 
 DISTURBED_PART = 0.1
-"""If at least this fraction of the trials was disturbed, the summary begins with this; fewer disturbed trials only
-widen the intervals."""
+"""If at least this fraction of the trials was disturbed, the summary begins with the disturbance; fewer disturbed
+trials only widen the intervals."""
 _MOST_TRIALS = 60
 """The most trials that a command recommends: nobody waits for more."""
 _NAMED = 4
@@ -92,7 +93,7 @@ _MOST_REASON = 48
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """Texts on one subject, and a command or remedy; empty: there is none."""
+    """Texts on one subject, and a command or remedy; empty: no command or remedy."""
 
     texts: tuple[str, ...]
     remedy: str = ""
@@ -106,7 +107,8 @@ def disturbed(rows: Sequence[Row]) -> str:
         return ""
     most = max(marked, key=disturbance)
     of = f"{len(marked):,} of {format_count(len(trials), 'trial')}"
-    worst = most.marked[0].split(" (")[0]  # the process in parentheses is left out, as the warnings name it
+    # the process in parentheses is left out, because the warnings name the process
+    worst = most.marked[0].split(" (")[0]
     return plain(f"The machine was disturbed in {of}; the worst: {worst}.")
 
 
@@ -134,7 +136,7 @@ def headline(matrix: Matrix) -> str:
 
 
 def decided(matrices: Sequence[Matrix]) -> Statement:
-    """Return what is decided beyond the headline: slower rows where no row is best, and other experiments."""
+    """Return the verdicts beyond the headline: slower rows where no row is best, and other experiments."""
     found: dict[str, list[JudgedExperiment]] = {}
     for column in matrices[0].columns if matrices else ():
         beaten, first = column.beaten, column.judged_by
@@ -151,7 +153,7 @@ def decided(matrices: Sequence[Matrix]) -> Statement:
 
 
 def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
-    """Return what is undecided, why, and the command that measures enough to decide it."""
+    """Return the undecided rows, the reason, and the command that measures enough trials to decide."""
     found: dict[str, list[JudgedExperiment]] = {}
     again: list[Row] = []
     wanted = 0
@@ -214,7 +216,7 @@ def _few_samples(row: Row) -> str:
 
 
 def not_tried_text(left_out: Sequence[NotTried]) -> str:
-    """Return the adapters that did not take part, by reason, with the command that changes it; empty: none.
+    """Return the adapters that did not take part, by reason, with the command that builds them; empty: all took part.
 
     ``not tried: zenoh, iceoryx2 (not built: ./middlemark build zenoh iceoryx2)``
     """

@@ -42,7 +42,7 @@ def figure_text(experiment: Experiment, figure: float | None) -> str:
 
 
 def measure(experiment: JudgedExperiment, row: JudgedRow) -> str:
-    """Return the row's figure with what it measures: ``21.0 µs a round trip``."""
+    """Return the row's figure and the words for its metric: ``21.0 µs a round trip``."""
     if experiment.by == "p99":
         return f"p99 of {figure_text(experiment, row.figure)}"
     if experiment.by_rate:
@@ -118,7 +118,7 @@ def own_interval(experiment: JudgedExperiment, row: JudgedRow) -> str:
 
 
 def eliminated_after(row: JudgedRow) -> str:
-    """Return after how many rounds a row was eliminated, and why, if not because it is slower."""
+    """Return after how many rounds a row was eliminated, and the reason, unless the row was slower."""
     found = row.row.in_race
     if found is None:
         return "eliminated"
@@ -149,7 +149,7 @@ def lead(experiment: JudgedExperiment) -> str:
 
 
 def why(experiment: JudgedExperiment) -> str:
-    """Return the verdict on the first candidate: how it compares with the others."""
+    """Return the verdict on the first candidate: how it compares with the other candidates."""
     beaten = _beaten(experiment)
     if experiment.verdict == "only":
         return "No other candidate was measured."
@@ -219,13 +219,13 @@ def _beaten(experiment: JudgedExperiment) -> str:
 
 
 def some(names: Iterable[str], most: int = 3) -> str:
-    """Return the first names, each once, and the number of further ones."""
+    """Return the first names, each once, and the number of further names."""
     different = list(dict.fromkeys(names))
     return listing([*different[:most], *([f"{len(different) - most} more"] if len(different) > most else [])])
 
 
 def worse(metric: str) -> str:
-    """Return the word for a candidate that is worse: ``slower`` for times and rates, ``more`` for what it uses."""
+    """Return the word for a candidate that is worse: ``slower`` for times and rates, ``more`` for costs."""
     return "slower" if METRICS[metric].latency else METRICS[metric].worse
 
 

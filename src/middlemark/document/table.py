@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 NEVER_HIDDEN = 100
-"""A column of this priority is shown at any width, because the others would mislead without it."""
+"""A column of this priority is shown at any width, because the other columns would mislead without this column."""
 
 _OF_WORDS = (
     *("warnings", "metric", "verdict", "why", "what happened", "next", "claimed"),
@@ -35,7 +35,7 @@ class TableCell(msgspec.Struct, frozen=True):
 
     @property
     def on_one_line(self) -> str:
-        """The text with blanks between its parts, for renderers that do not align them."""
+        """The text with blanks between its parts, for renderers that do not align parts."""
         return " ".join(self.text.split("\t")).strip()
 
 
@@ -52,7 +52,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """A table as a value. Texts are plain: each renderer escapes what its format needs."""
+    """A table as a value. Texts are plain: each renderer escapes the marks of its format."""
 
     title: str = ""
     head: str = ""

@@ -60,7 +60,7 @@ def answer(verdict: RaceVerdict) -> str:
     named = _NAMED if len(verdict.answer) > FINALISTS else FINALISTS
     first = verdict.answer[0]
     times = f", {ratio(first.ratio)} × the baseline" if first.ratio is not None else ""
-    took = f"{_took(verdict, verdict.answer[:named])}{times}."
+    took = f"{_took(verdict, verdict.answer)}{times}."
     names = some((each.row.name for each in verdict.answer), named)
     if verdict.verdict == "best":
         return f"{names} is best for {asked}: {took}"
@@ -90,7 +90,7 @@ def _asked(cell: Cell) -> str:
 
 
 def how_sure(verdict: RaceVerdict) -> str:
-    """Return how the answer compares with the next candidate, and the doubts about it."""
+    """Return how the answer compares with the next candidate, and the doubts about the answer."""
     parts = []
     doubts = list(dict.fromkeys(each.doubt for each in verdict.experiment.doubted))
     sure = f"Not sure ({', '.join(doubts)})" if doubts else "Sure"
@@ -207,14 +207,14 @@ def _graph_figures(row: Row) -> list[str]:
 
 
 def _rare(verdict: RaceVerdict) -> str:
-    """Return the highest percentile that a row of the answer has; empty: there is none."""
+    """Return the highest percentile that a row of the answer has; empty: no row has one."""
     found = [latency_in(each.row) for each in verdict.answer or verdict.candidates]
     available = (name for name in ("p99", "p90") if any(getattr(each, name, None) is not None for each in found))
     return next(available, "")
 
 
 def p99_absent(row: Row) -> str | None:
-    """Return why a row has no p99; None: it has one."""
+    """Return why a row has no p99; None: the row has a p99."""
     measured = [each for each in row.trials if each.outcome.failed is None]
     messages = [each.samples for each in measured]
     if measured and (edge := worst_edge_of(row)) is not None:
@@ -248,12 +248,12 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
 
 
 def _shortly(advice: str) -> str:
-    """Return the first advice without parentheses; the report has all."""
+    """Return the first advice without parentheses; the report has all advice."""
     return re.sub(r" \([^)]*\)", "", advice.partition("; ")[0].partition(", or ")[0])
 
 
 def reasons(verdict: RaceVerdict) -> str:
-    """Return how many were eliminated for which reason, with some names except for the slower ones.
+    """Return how many candidates each reason eliminated, with some names except for slower candidates.
 
     ``5 miss the deadline (lyra shm, vega shm, mira shm, …); 1 significantly slower``
     """
@@ -272,7 +272,7 @@ def reasons(verdict: RaceVerdict) -> str:
 
 
 def deadlines(verdict: RaceVerdict) -> str:
-    """Return which candidates hold every deadline, and which edge of the others fails first; empty: no workload.
+    """Return which candidates hold every deadline, and which edge fails first over others; empty: no workload.
 
     ``lyra shm and lyra udp hold every deadline; image → detector fails first over vega udp.``
     """

@@ -18,7 +18,7 @@ NO_VERDICT = "too few messages for a verdict"
 
 
 def conclusion(table: GraphTable) -> str:
-    """Return which middlewares hold in which column, and which edge of the others fails first, in one sentence."""
+    """Return which middlewares hold in which column, and which edge fails first elsewhere, in one sentence."""
     parts = []
     for at, column in enumerate(table.columns):
         found, where = table.verdict(at), table.at(column)
@@ -77,7 +77,7 @@ def why(edge: EdgeResult) -> str:
 
 
 def histories(table: GraphTable) -> Iterator[str]:
-    """Yield a line for each middleware with late joiners: the longest time to receive the history, by column one."""
+    """Yield a line for each middleware with late joiners: the most time to receive the history, in the first column."""
     for line in table.lines:
         found = line.rows[0].result.workload if line.rows[0] else None
         late = [(history, each) for each in (found.topics if found else ()) if (history := each.history)]
@@ -91,7 +91,7 @@ def histories(table: GraphTable) -> Iterator[str]:
 
 
 def cheapest_text(table: GraphTable, found: Cheapest) -> str:
-    """Return which middleware takes the least processor time among those that hold, and if that is significant."""
+    """Return which middleware takes the least processor time among all that hold, and whether significantly."""
     against = "" if found.sure else f"; significantly less than {found.beaten} of {found.others}"
     where = table.at(found.column)
     return f"{found.row.name} takes the least processor time of those that hold{where}{against}"

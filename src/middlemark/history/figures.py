@@ -14,7 +14,7 @@ from middlemark.verdicts.names import plain, words
 from middlemark.verdicts.rows import MeasuredRun, Row, headline_figure, rows_of
 
 
-class Figure(msgspec.Struct, frozen=True, array_like=True):
+class SeriesFigure(msgspec.Struct, frozen=True, array_like=True):
     """The headline figure of one configuration. Less is better."""
 
     cell: str
@@ -45,8 +45,8 @@ class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
     repeats: tuple[str, ...]
     """Equal in runs of the same suites on the same machine; empty: the run belongs to no series."""
     facts: Mapping[str, str] = {}
-    """What may explain a change, by name: versions, kernel, governor, commit, text of the suite."""
-    figures: Sequence[Figure] = ()
+    """Possible causes of a change, by name: versions, kernel, governor, commit, text of the suite."""
+    figures: Sequence[SeriesFigure] = ()
 
 
 def run_figures(run: MeasuredRun) -> RunFigures:
@@ -67,7 +67,7 @@ def belongs_to_a_series(run: Run) -> bool:
     return run.repeats is not None and not run.running and not run.file.selftest and run.file.tried is None
 
 
-def _figure(row: Row, rows: Sequence[Row]) -> Figure | None:
+def _figure(row: Row, rows: Sequence[Row]) -> SeriesFigure | None:
     cell, value = row.result.cell, headline_figure(row.result)
     if value is None or value <= 0 or row.bench_only:
         return None
@@ -79,7 +79,7 @@ def _figure(row: Row, rows: Sequence[Row]) -> Figure | None:
         others = _by_round(base, metric)
         own = {number: figure / others[number] for number, figure in own.items() if number in others}
     interval = median_interval([*own.values()])
-    return Figure(
+    return SeriesFigure(
         cell=_digest(cell),
         adapter=cell.adapter,
         transport=cell.transport,

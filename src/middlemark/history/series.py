@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from middlemark.history.figures import Figure, RunFigures
+from middlemark.history.figures import RunFigures, SeriesFigure
 from middlemark.model.units import format_count, format_size
 from middlemark.stats.change_points import FEWEST_RUNS, change_points, shift
 from middlemark.stats.verdict import MARGIN
@@ -26,7 +26,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class ChangePoint(msgspec.Struct, frozen=True, kw_only=True):
     """A change between two successive runs. ``before`` and ``after`` are the runs to compare."""
 
     at: str
@@ -39,7 +39,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The lower end of the 95 % interval of the change."""
     high: float
     suspect: str | None
-    """What the two runs record differently: commit, versions, kernel, …; null: they record no difference."""
+    """The difference that the two runs record: commit, versions, kernel, …; null: they record none."""
 
     @property
     def is_worse(self) -> bool:
@@ -62,7 +62,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     """``ratio`` to the baseline of each run, or without a baseline ``ns`` or ``deadlines``."""
     points: tuple[Point, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[ChangePoint, ...]
     why: str
     """Why no change can be found; empty: the series has enough runs."""
 
@@ -130,7 +130,7 @@ def history_of(
     )
 
 
-_Points = list[tuple[RunFigures, Figure]]
+_Points = list[tuple[RunFigures, SeriesFigure]]
 
 
 def _points(key: tuple[str, ...], members: Sequence[RunFigures]) -> Iterator[tuple[tuple[str, ...], _Points]]:
@@ -172,7 +172,7 @@ def _series(key: tuple[str, ...], found: _Points, series: int, margin: float) ->
     )
 
 
-def _changes(found: _Points, values: Sequence[float], at: Sequence[int], margin: float) -> Iterator[Change]:
+def _changes(found: _Points, values: Sequence[float], at: Sequence[int], margin: float) -> Iterator[ChangePoint]:
     """Yield the changes that exceed the margin. The two parts around a smaller change are joined."""
     ends = [0, *at, len(values)]
     while len(ends) > 2:
@@ -188,7 +188,7 @@ def _changes(found: _Points, values: Sequence[float], at: Sequence[int], margin:
         return
     for middle, each in zip(ends[1:], shifts, strict=False):
         (before, old), (after, new) = found[middle - 1], found[middle]
-        yield Change(
+        yield ChangePoint(
             at=after.started,
             before=before.run,
             after=after.run,
@@ -199,7 +199,7 @@ def _changes(found: _Points, values: Sequence[float], at: Sequence[int], margin:
         )
 
 
-def _differences(before: RunFigures, old: Figure, after: RunFigures, new: Figure) -> Iterator[str]:
+def _differences(before: RunFigures, old: SeriesFigure, after: RunFigures, new: SeriesFigure) -> Iterator[str]:
     if old.version != new.version:
         yield f"{new.adapter} {old.version or 'unknown'} → {new.version or 'unknown'}"
     if old.baseline != new.baseline:

@@ -32,7 +32,10 @@ class PrintedColumn(msgspec.Struct, frozen=True):
 
 
 class Form(msgspec.Struct, frozen=True):
-    """One form of a tool's output. ``source``: the file of the tool that prints it; ``known_by``: how it is found."""
+    """One form of a tool's output.
+
+    ``source``: the file of the tool that prints the form; ``known_by``: words that identify the form.
+    """
 
     tool: str
     versions: str
@@ -42,7 +45,7 @@ class Form(msgspec.Struct, frozen=True):
 
     @property
     def halves(self) -> bool:
-        """Say whether it prints halves of round trips."""
+        """Say whether the form has halves of round trips."""
         return any(each.kind == "half round trip" for each in self.columns)
 
     def __getitem__(self, name: str) -> PrintedColumn:

@@ -22,7 +22,7 @@ _ADAPTER = "cyclonedds (ddsperf)"
 _KEPT = 20_000
 """The number of round trips per second that ddsperf keeps for its percentiles."""
 _MOST = 1_000
-"""The most processes and sizes in one log; a file with more is not the log of a measurement."""
+"""The most processes and sizes in one log; a file with more processes and sizes is no log of a measurement."""
 
 _FIGURES = {"mean": "mean", "min": "min", "50%": "p50", "90%": "p90", "99%": "p99", "max": "max"}
 _COUNT = PrintedColumn("cnt", "count", "", "interval", "received")
@@ -73,8 +73,8 @@ _OTHER = re.compile(
     rb"| *\d+[.,]\d+ +\S+: xmit [^\[]* recv [^\[]*\[\d+ \d+\])"
     rb"|\d+\.\d+ \[\d*\] .+"  # Cyclone's own log
 )
-_OURS = b"# As ddsperf 0.10 prints them, halves of round trips too."
-"""Middlemark prints its own rows in ddsperf's format, below this line and a line with the row's name."""
+_OURS = (b"# The format is that of ddsperf 0.10,", b"# As ddsperf 0.10 prints them, halves of round trips too.")
+"""Middlemark prints its own rows in ddsperf's format, below one of these lines and a line with the row's name."""
 _KNOWN = re.compile(
     rb"^\[\d+\] +(?:participant \S+:\d+: |"
     rb"[\d.,]+ +(?:\S+ )?(?:(?:sublat \S+ )?size \d+ |rss:|vcsw:|[\d.]+[kMG]?/s ))",
@@ -112,7 +112,7 @@ class _Pings:
 
 
 class _Subscriber:
-    """The seconds in which a process received samples of one size, including silent seconds between them."""
+    """The seconds in which a process received samples of one size, including silent seconds between others."""
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -195,7 +195,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 
 def _one_way(line: bytes, row: str, subscribers: dict[tuple[int, int], _Subscriber]) -> bool:
-    """Read a line with the one-way latency of a subscriber. Returns False if it is not such a line."""
+    """Read a line with the one-way latency of a subscriber. Returns False for any other line."""
     found = _SUBLAT.fullmatch(line)
     if found is None:
         return False
@@ -232,7 +232,10 @@ def _rows(
 
 
 def _costed(rows: list[tuple[int, str, ImportedTrial]], costs: dict[str, Costs]) -> Iterator[ImportedTrial]:
-    """Yield the trials. A trial gets the costs of its process if the process has no other and its pings were idle."""
+    """Yield the trials.
+
+    A trial gets the costs of its process if the process has no other trial and its pings were idle.
+    """
     idle = [(pid, row) for pid, row, each in rows if not _among_data(each)]
     with_costs = {(pid, row) for pid, row in idle if idle.count((pid, row)) == 1 and costs[row].has_own(pid)}
     for pid, row, each in rows:
@@ -339,7 +342,7 @@ def _of_seconds(figure: str, values: str, seconds: int) -> RunWarning:
         "median-of-seconds",
         f"{figure} is the median of {values} in {seconds:,} single seconds: the tool prints figures for each second, "
         "none over all samples",
-        "a stall of one second shows only in the maximum, if there is one",
+        "a stall of one second shows only in the maximum, if the row has a maximum",
     )
 
 

@@ -40,7 +40,7 @@ class _Process:
             self.threads[name] = self.threads.get(name, 0.0) + (user + system) * since
 
     def cost(self, pid: int) -> WorkerCost:
-        """Return the costs as those of a worker. Costs that the lines do not contain are None."""
+        """Return the costs in the form of a worker's costs. Costs that the lines do not contain are None."""
         return WorkerCost(
             who=f"process {pid}",
             pid=pid,
@@ -61,7 +61,7 @@ class _Process:
 
 
 class Costs:
-    """The cost lines of a log: a process prints its own costs, and its peers' with the prefix ``@host:pid``."""
+    """The cost lines of a log: a process prints its own costs, and its peers' costs with the prefix ``@host:pid``."""
 
     def __init__(self) -> None:
         """Begin without lines."""
@@ -73,7 +73,7 @@ class Costs:
         return len(self._processes)
 
     def read(self, line: bytes) -> bool:
-        """Read a line. Returns False if it is not a cost line."""
+        """Read a line. Returns False if the line has no costs."""
         found = _LINE.fullmatch(line)
         if found is None:
             return False
@@ -94,7 +94,7 @@ class Costs:
         return (pid, pid) in self._processes
 
     def costs_of(self, pid: int, *, only_row: bool) -> tuple[WorkerCost, ...]:
-        """Return the costs of the process and of peers whose costs it printed; with ``only_row``, of all processes."""
+        """Return the costs of the process and of the peers in its lines; with ``only_row``, of all processes."""
         found = {}
         for (costs_of, by), process in sorted(self._processes.items()):
             if (only_row or pid in (costs_of, by)) and (costs_of not in found or costs_of == by):

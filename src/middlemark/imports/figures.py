@@ -41,7 +41,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     try:
         header = tomllib.loads(text_of(blocks))
     except (ValueError, RecursionError) as error:
-        raise NotRead(f"it is not TOML: {error}") from None
+        raise NotRead(f"the file is not TOML: {error}") from None
     wrong = [f"{key}: no such key; {did_you_mean(key, _TOP)}" for key in header if key not in _TOP]
     wrong += [f"{key}: not a text; write it in quotes" for key in _TOP[:3] if not isinstance(header.get(key), str)]
     if header.get("unit") not in _UNITS:
@@ -67,7 +67,7 @@ def _rows(table: Mapping[str, Any], place: str, wrong: list[str]) -> Iterator[di
     lengths = {len(each) for key, each in table.items() if isinstance(each, list) and key != "pin"}
     if len(lengths) > 1:
         wrong.append(
-            f"{place}: its columns have {', '.join(map(str, sorted(lengths)))} values; write the same number in each"
+            f"{place}: the columns have {', '.join(map(str, sorted(lengths)))} values; write the same number in each"
         )
         return
     wrong += [f"{place}: {key}: no such key; {did_you_mean(key, _ROW)}" for key in table if key not in _ROW]
@@ -103,7 +103,7 @@ def _trial(row: Mapping[str, Any], header: Mapping[str, Any]) -> ImportedTrial:
     if not numbers:
         return msgspec.structs.replace(
             no_result(where, "no figure"),
-            failed=Failure("no-result", "; ".join(dict.fromkeys(figures.values())) or "no figure is printed"),
+            failed=Failure("no-result", "; ".join(dict.fromkeys(figures.values())) or "the document prints no figure"),
         )
     samples = row.get("samples")
     summaries: dict[str, dict[str, float]] = {}
@@ -151,7 +151,7 @@ def _cell(row: Mapping[str, Any], tool: str) -> Cell:
     levels = {FACTORS[key].field: value for key, value in row.items() if key in FACTORS and key != "adapter"}
     size, pattern = levels.pop("size", 0), levels.pop("pattern", "ping-pong")
     where = cell(f"{row['adapter']} ({tool})", size, pattern, (), **levels)
-    # The level ``off`` is stored as None, which ``cell`` takes for unknown.
+    # The level ``off`` is stored as None, which the function ``cell`` takes for an unknown level.
     stated = {FACTORS[key].field for key in row if key in FACTORS}
     return msgspec.structs.replace(where, unknown=tuple(each for each in where.unknown if each not in stated), **levels)
 

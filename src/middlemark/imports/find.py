@@ -64,10 +64,10 @@ def find(head: bytes) -> LogFormat | None:
 
 
 def is_ours(head: bytes) -> bool:
-    """Say whether Middlemark printed this in another tool's format. Such a file is refused: import the run itself.
+    """Say whether Middlemark printed this file in another tool's format. Such a file is refused: import the run itself.
 
     Output in ddsperf's format is accepted, except from old versions that printed whole round trips: the import would
-    double them.
+    double such round trips.
     """
     return _OURS.search(head) is not None
 
@@ -80,8 +80,8 @@ def refusal(head: bytes) -> str:
             if line.strip():
                 near = _nearest(head)
                 nearest = f"the nearest is {near.name}; " if near else ""
-                return f"line {number} is not from a known log: {shown(line)!r}; {nearest}known are {there}"
-    return f"it is empty; known are {there}"
+                return f"line {number} is not from a known log: {shown(line)!r}; {nearest}known logs: {there}"
+    return f"the file is empty; known logs: {there}"
 
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z_./-]{2,}|\d+(?:\.\d+)?%")
@@ -91,7 +91,7 @@ _LEAST_SHARED = 3
 
 
 def _nearest(head: bytes) -> LogFormat | None:
-    """Return the format of whose headings and columns the file has the most words; None: it has too few of any."""
+    """Return the format of whose headings and columns the file has the most words; None: too few words."""
     found = {each.lower() for each in _WORD.findall(head[:_SEARCHED].decode(errors="replace"))}
     shared = {
         each: len(found & {word.lower() for form in each.forms for word in _WORD.findall(_words(form))})

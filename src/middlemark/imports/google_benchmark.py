@@ -1,4 +1,4 @@
-"""Read Google Benchmark's JSON. A repetition is a trial; its only figure is the mean time of an iteration."""
+"""Read Google Benchmark's JSON. A repetition is a trial; the only figure is the mean time of an iteration."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,8 @@ FORM = Form(
 )
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _BY_REAL_TIME = ("/real_time", "/manual_time")
-"""If a benchmark's name contains one of these, its rates are per real time, otherwise per processor time."""
+"""If a benchmark's name contains one of these, the benchmark's rates are per real time, otherwise per processor
+time."""
 
 
 def _read(blocks: Iterable[bytes]) -> Log:

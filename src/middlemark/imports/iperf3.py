@@ -37,7 +37,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         if found is not None:
             measured.append(found)
         else:
-            objects.refuse(each if isinstance(each, str) else "it has no sums at its end")
+            objects.refuse(each if isinstance(each, str) else "the log has no sums at its end")
     return objects.log(measured)
 
 

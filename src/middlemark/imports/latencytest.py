@@ -1,4 +1,4 @@
-"""Read Fast DDS's LatencyTest: its table (one row per size) and the file of ``--export_raw_data`` (one per sample)."""
+"""Read Fast DDS's LatencyTest: the table (one row per size) and the file of ``--export_raw_data`` (one per sample)."""
 
 import re
 from array import array
@@ -144,7 +144,7 @@ def _measured(form: Form, processes: int | None, size: int, samples: int, summar
         "another-program",
         "the line `Overhead …` of Fast DDS's LatencyTest is missing, and other programs print this table too; its "
         "times are shown as printed",
-        "if LatencyTest printed it, its times are halves: import the log with the line `Overhead …`",
+        "if LatencyTest printed the log, the times are halves: import the log with the line `Overhead …`",
     )
     return ImportedTrial(
         cell=where,

@@ -1,4 +1,4 @@
-"""Split blocks of a file into complete lines; damaged files are allowed. Pure: it opens nothing."""
+"""Split blocks of a file into complete lines; damaged files are allowed. Pure: no file is opened."""
 
 import codecs
 import re
@@ -27,7 +27,7 @@ class Lines:
         """``blocks``: the bytes of a file in order, in blocks of any length."""
         self._blocks = blocks
         self.number = 0
-        """The number of lines before the current list, including empty ones."""
+        """The number of lines before the current list, including empty lines."""
         self.filled = 0
         """The number of non-empty lines so far."""
         self.unread = 0
@@ -35,7 +35,7 @@ class Lines:
         """The number, from 1, and the beginning of the first line that was not read."""
 
     def __iter__(self) -> Iterator[list[bytes]]:
-        """Yield the lines of each block, without line ends, including empty ones."""
+        """Yield the lines of each block, without line ends, including empty lines."""
         rest = b""
         dropping = False
         for block in _with_one_line_end(utf8(self._blocks)):
@@ -62,13 +62,13 @@ class Lines:
             self.refuse(0, rest)
 
     def refuse(self, index: int, line: bytes) -> None:
-        """Count a line of the current list as not read. ``index``: its position in the list."""
+        """Count a line of the current list as not read. ``index``: the line's position in the list."""
         self.unread += 1
         if self.first_unread is None:
             self.first_unread = (self.number + index + 1, shown(line))
 
     def each(self) -> Iterator[tuple[int, bytes]]:
-        """Yield every non-empty line, stripped and without colours, with its index, which ``refuse`` takes."""
+        """Yield every non-empty line, stripped and without colours, with the index for ``refuse``."""
         for lines in self:
             for index, line in enumerate(lines):
                 plain = _COLOURS.sub(b"", line).strip() if b"\x1b" in line else line.strip()
@@ -113,7 +113,7 @@ def number(text: bytes | str) -> float:
 
 
 def whole(text: bytes | str) -> int:
-    """Read a count. Raises ValueError, also if it is negative or too large."""
+    """Read a count. Raises ValueError, also if the count is negative or too large."""
     value = int(text) if len(text) <= _DIGITS else -1
     if not 0 <= value < MOST:
         raise ValueError(text)

@@ -50,7 +50,10 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Log(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of reading a log. ``lines`` and ``unread`` count non-empty lines, or measurements if it is JSON."""
+    """The result of reading a log.
+
+    ``lines`` and ``unread`` count non-empty lines, or measurements if the log is JSON.
+    """
 
     measured: tuple[ImportedTrial, ...]
     lines: int
@@ -59,7 +62,7 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     unit: str = "line"
     """The unit of ``lines``: line or measurement."""
     notes: tuple[str, ...] = ()
-    """Facts in the log that apply to all its measurements, such as the machine or the date."""
+    """Facts in the log that apply to all measurements, such as the machine or the date."""
 
 
 class LogFormat(msgspec.Struct, frozen=True):
@@ -80,7 +83,7 @@ class LogFormat(msgspec.Struct, frozen=True):
 
 
 class NotRead(Exception):
-    """The file has the format of the tool but no figures. The text says what the file contains instead."""
+    """The file has the format of the tool but no figures. The text names the content of the file."""
 
 
 _FACTORS = tuple(each for each in FIELDS if each not in ("adapter", "pattern", "size", "label"))
@@ -98,7 +101,7 @@ def cell(
 
 
 def imported_warning(of: Cell) -> RunWarning:
-    """Return the warning of every imported row: what its log does not say about the measurement."""
+    """Return the warning of every imported row: what the log does not say about the measurement."""
     unknown = [each for each in _STATED if each in of.unknown]
     return RunWarning(
         "imported",
@@ -111,7 +114,10 @@ _STATED = ("size", "transport", "receive", "reliability", "depth", "payload", "p
 
 
 def halved(tool: str, also: str = "") -> RunWarning:
-    """Return the warning about figures that the tool printed as half round trips. ``also``: what else changes them."""
+    """Return the warning about figures that the tool printed as half round trips.
+
+    ``also``: what else changes the figures.
+    """
     return RunWarning(
         "half-round-trip",
         f"{tool} prints half of each round trip{also}; the figures are doubled here, so they are whole round trips",
@@ -120,7 +126,7 @@ def halved(tool: str, also: str = "") -> RunWarning:
 
 
 def no_result(of: Cell, seen: str) -> ImportedTrial:
-    """Return the failed trial of a log without figures. ``seen``: what the log contains instead."""
+    """Return the failed trial of a log without figures. ``seen``: the content of the log in place of figures."""
     text = f"its log has {seen} but no result after it: the tool hung, crashed or was stopped"
     return ImportedTrial(
         cell=of,

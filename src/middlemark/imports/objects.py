@@ -15,11 +15,11 @@ from middlemark.imports.log import ImportedTrial, Log, NotRead
 
 _DECODER = json.JSONDecoder()
 MOST_BYTES = 256 << 20
-"""A JSON document is read into memory as a whole. A larger one is refused."""
+"""A JSON document is read into memory as a whole. A larger document is refused."""
 
 
 class Element(msgspec.Struct, frozen=True):
-    """An object of the array of measurements, and the fields before the array. ``whole``: it is not cut off."""
+    """An object of the array of measurements, and the fields before the array. ``whole``: the object is not cut off."""
 
     head: Mapping[str, Any]
     value: Mapping[str, Any]
@@ -27,14 +27,14 @@ class Element(msgspec.Struct, frozen=True):
 
 
 def text_of(blocks: Iterable[bytes]) -> str:
-    """Return the file as text. Raises NotRead if it is too long."""
+    """Return the file as text. Raises NotRead if the file is too long."""
     parts: list[bytes] = []
     size = 0
     for block in utf8(blocks):
         parts.append(block)
         size += len(block)
         if size > MOST_BYTES:
-            raise NotRead(f"it has more than {MOST_BYTES >> 20} MiB, which is too large for a JSON log")
+            raise NotRead(f"the file has more than {MOST_BYTES >> 20} MiB, which is too large for a JSON log")
     return b"".join(parts).decode(errors="backslashreplace")
 
 
@@ -53,7 +53,7 @@ def elements(text: str, array: str, inner: str | None = None) -> Iterator[Elemen
 
 
 def documents(text: str) -> Iterator[dict[str, Any] | str]:
-    """Yield every object that begins a line; for an unreadable one, yield its first characters."""
+    """Yield every object that begins a line; for an unreadable object, yield its first characters."""
     opening = re.compile(r"^[ \t]*\{", re.M)
     at = 0
     while found := opening.search(text, at):
@@ -122,14 +122,14 @@ def _skip(text: str, at: int, also: str) -> int:
 
 
 def figure(value: object) -> float | None:
-    """Return a value of a document as a number; None: it is not a number, or it is too large."""
+    """Return a value of a document as a number; None: the value is not a number, or is too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) < MOST else None
 
 
 def count(value: object) -> int | None:
-    """Return a value of a document as a count; None: it is not a number, or it is negative."""
+    """Return a value of a document as a count; None: the value is not a number, or is negative."""
     real = figure(value)
     return int(real) if real is not None and real >= 0 else None
 
@@ -140,7 +140,7 @@ def word(value: object) -> str:
 
 
 class Objects:
-    """Counts the measurements of a document, and those that could not be read."""
+    """Counts the measurements of a document, and the measurements that could not be read."""
 
     def __init__(self) -> None:
         """Begin without measurements."""

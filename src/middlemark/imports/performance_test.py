@@ -1,4 +1,4 @@
-"""Read ApexAI's performance_test: its CSV (settings, then one row per second) and its JSON."""
+"""Read ApexAI's performance_test: CSV (settings, then one row per second) and JSON."""
 
 import math
 import re
@@ -35,7 +35,7 @@ _BETWEEN = re.compile(rb",[ \t]+")
 
 
 class _Experiment:
-    """The settings of an experiment, by their JSON names, and its rows, one per second."""
+    """The settings of an experiment, by their JSON names, and the rows, one per second."""
 
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
@@ -46,7 +46,7 @@ class _Experiment:
 
     @property
     def form(self) -> Form:
-        """The form of the output, by its version and columns."""
+        """The form of the output, by version and columns."""
         if self.json:
             return JSON_FORM
         if any(each.startswith("pub_loop_res") for each in self.columns):
@@ -153,7 +153,7 @@ def _read_json(blocks: Iterable[bytes]) -> Log:
             experiments[-1].settings = {key: clean(str(value)) for key, value in plain.items()}
         second = _object(each.value)
         if second is None:
-            objects.refuse("it has no counts")
+            objects.refuse("the row has no counts")
         else:
             experiments[-1].seconds.append(second)
     return objects.log(_measured(each) for each in experiments if each.seconds)
@@ -261,7 +261,7 @@ def _whole(text: str | None) -> int | None:
 
 
 def _figures(of: _Experiment, counts: CountsBack) -> Summary | None:
-    """Combine the rows. The minimum, maximum, mean and variance of the whole follow from those of the rows."""
+    """Combine the rows. The minimum, maximum, mean and variance of the whole follow from the figures of the rows."""
     busy = [
         (each, (received.low + received.high) / 2)
         for each, received in zip(of.seconds, counts.rows, strict=True)

@@ -122,7 +122,7 @@ class Range(msgspec.Struct, frozen=True):
 
     @property
     def narrow(self) -> bool:
-        """Say whether the greatest count is at most 1 % above the least one, or one message a row."""
+        """Say whether the greatest count is at most 1 % above the least count, or one message a row."""
         return self.high - self.low <= max(0.01 * self.low, 1)
 
 
@@ -153,7 +153,7 @@ def counts_of(rows: Sequence[PrintedSecond], form: Form, size: int, publishers: 
     divisors = _divisors(rows, form)
     since_boot = form in (OF_1_3, SINCE_2) and bool(rows) and rows[0].seconds > rows[0].at_s + 2
     sizeof = size + _HEADER_BYTES if size else 0
-    # In version 1.3 the bytes of a row without messages are those of the row before.
+    # In version 1.3 the bytes of a row without messages are the bytes of the row before.
     full = [row for row in rows if row.received or form is not OF_1_3]
     if any(not _fits(row, sizeof, subscribers) for row in full):
         sizeof = 0
@@ -174,7 +174,10 @@ def counts_of(rows: Sequence[PrintedSecond], form: Form, size: int, publishers: 
 
 
 def _divisors(rows: Sequence[PrintedSecond], form: Form) -> list[tuple[float, float]]:
-    """Return the least and the greatest divisor of each row. Up to 1.1 that of the first row is not in the log."""
+    """Return the least and the greatest divisor of each row.
+
+    Up to version 1.1 the divisor of the first row is not in the log.
+    """
     lengths = [row.seconds or 1.0 for row in rows]
     if form in (OF_1_3, SINCE_2):
         return [(each, each) for each in lengths]
@@ -212,7 +215,7 @@ def _received(
 def rate_hz(rows: Sequence[PrintedSecond], received: Sequence[Range], count: Callable[[Range], float]) -> float | None:
     """Return the messages per second of all subscribers, over the rows with messages except the first of these.
 
-    The first is left out because the messages began within it, or because its length is unknown.
+    The first row is left out because the messages began within it, or because its length is unknown.
     """
     busy = [index for index, each in enumerate(received) if each.high]
     if not busy:

@@ -1,4 +1,4 @@
-"""Check that the figures of an imported row fit together, and mark those that do not."""
+"""Check that the figures of an imported row fit together, and mark figures that contradict each other."""
 
 import itertools
 from collections.abc import Iterable
@@ -13,12 +13,12 @@ _ROUNDING = 1e-6
 
 
 def checked(log: Log) -> Log:
-    """Return the log with a warning for each contradiction. Quantiles that contradict others are left out."""
+    """Return the log with a warning for each contradiction. Quantiles that contradict other quantiles are left out."""
     return msgspec.structs.replace(log, measured=tuple(map(_checked, log.measured)))
 
 
 def contradiction(text: str, reading: str) -> RunWarning:
-    """Return the warning about figures that contradict each other. ``reading``: which of them the row uses."""
+    """Return the warning about figures that contradict each other. ``reading``: the figure that the row uses."""
     return RunWarning(
         "contradiction", f"{text}; {reading}", "check the log against the tool's source, or measure again"
     )
@@ -35,11 +35,11 @@ def out_of_order(lines: int, of: int) -> tuple[RunWarning, ...]:
     if not lines:
         return ()
     text = f"in {lines:,} of {of:,} lines the minimum, quantiles and maximum do not ascend"
-    return (contradiction(text, "they are read as printed"),)
+    return (contradiction(text, "the figures are read as printed"),)
 
 
 def differ(name: str, value: float, of_what: str, other: float) -> tuple[RunWarning, ...]:
-    """Return a warning if a printed figure differs by more than ``_TOLERANCE`` from what other figures say it is."""
+    """Return a warning if a printed figure differs by more than ``_TOLERANCE`` from the value by other figures."""
     if abs(value - other) <= _TOLERANCE * max(abs(value), abs(other)) + _SMALL:
         return ()
     return (contradiction(f"{name} is {value:,.6g}, but {of_what} is {other:,.6g}", f"{name} is shown as printed"),)
@@ -119,13 +119,14 @@ def _in_order(summary: Summary, kind: str, found: list[RunWarning]) -> Summary:
         (low is not None and mean < low * (1 - _BETWEEN)) or (high is not None and mean > high * (1 + _BETWEEN))
     ):
         found.append(
-            contradiction(f"its mean {kind}, {_us(mean)}, is not between minimum and maximum", "it is shown as printed")
+            contradiction(f"its mean {kind}, {_us(mean)}, is not between minimum and maximum", "the mean is as printed")
         )
     return msgspec.structs.replace(summary, **dict.fromkeys(out))
 
 
 _BETWEEN = 0.02
-"""Tools round the mean, minimum and maximum differently: a mean is wrong only if it is this share outside."""
+"""Tools round the mean, minimum and maximum differently: a mean is wrong only if it is outside by more than this
+share."""
 
 
 def _counts(trial: ImportedTrial) -> list[RunWarning]:

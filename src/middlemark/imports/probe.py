@@ -28,7 +28,8 @@ from middlemark.stats.buckets import summarise_both
 
 TOOL = "probe"
 FORMAT_OF_PROBE = (TOOL, "stamps of the probe")
-"""The names of the tool and of its format. It is no ``LogFormat``, because all files of a folder are read together."""
+"""The names of the tool and of its format. The format is no ``LogFormat``, because all files of a folder are read
+together."""
 
 
 def read_probes(files: Sequence[tuple[str, bytes]]) -> Log:

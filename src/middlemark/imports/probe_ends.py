@@ -103,7 +103,10 @@ def trials_of_topic(sent: Sequence[End], received: Sequence[End]) -> Iterator[Im
 
 
 def _sends(sent: Sequence[End]) -> _Sends:
-    """Return the sent messages. A sequence that was sent twice is left out, as it is unknown which message arrived."""
+    """Return the sent messages.
+
+    A sequence that was sent twice is left out, because it is unknown which of the two arrived.
+    """
     sequences = np.concatenate([each.sequences for each in sent])
     ends = np.repeat(np.arange(len(sent)), [len(each.sequences) for each in sent])
     numbers = np.concatenate([np.arange(len(each.sequences)) for each in sent])
@@ -174,7 +177,7 @@ def _edge(sent: Sequence[End], chosen: Sequence[int], received: Sequence[End], s
     )
 
 
-_APART = "both ends ran on different machines, or in different boots of one: they have no common clock"
+_APART = "both ends ran on different machines, or in different boots of one machine: they have no common clock"
 
 
 def _total(arrived: Sequence[Arrived], *fields: str) -> dict[str, int]:
@@ -186,9 +189,9 @@ def _due(
 ) -> tuple[int, int]:
     """Return how many messages were due, and how many were sent too early to count.
 
-    Messages are due from the first one that arrived, as both ends had found each other by then, until the receiver
-    ends. If a buffer was full, arrivals may be missing in the recording, so messages are due only until the last one
-    that arrived.
+    Messages are due from the first message that arrived, because both ends had found each other by then, until the
+    receiver ends. If a buffer was full, arrivals may be missing in the recording, so messages are due only until the
+    last message that arrived.
     """
     sent_at = sends.at[is_chosen]
     if not len(arrived):
@@ -253,7 +256,7 @@ def _where(sources: Sequence[End], received: Sequence[End]) -> Cell:
 
 
 def imported_warning(of: Cell) -> RunWarning:
-    """Return the warning that every row of the probe has: what its files do not say about the measurement."""
+    """Return the warning that every row of the probe has: what the files do not say about the measurement."""
     unstated = [each for each in ("size", "transport", "reliability", "depth") if each in of.unknown]
     return RunWarning(
         "imported",
@@ -293,7 +296,7 @@ def _doubts(
     if before:
         yield RunWarning(
             "before-the-first",
-            f"{before:,} messages were sent before the first one that arrived: the ends had not found each other, or "
+            f"{before:,} messages were sent before the first arrival: the ends had not found each other, or "
             "the messages were lost; they are not counted as lost",
             "publish only when the subscriber is matched",
         )

@@ -19,7 +19,7 @@ _CHUNK_RECORDS = 1023
 _OCTAVE_BITS, _OCTAVES = 5, 44
 _BUCKETS = _OCTAVES << _OCTAVE_BITS
 _MEMORY = (0x0102_1994, 0x8584_58F6)
-"""The magic numbers of tmpfs and ramfs. They never write a page back, so no stamp waits for a disk."""
+"""The magic numbers of tmpfs and ramfs. These file systems never write a page back, so no stamp waits for a disk."""
 
 _MOST = 1 << 60
 """A number of ticks that no counter reaches."""
@@ -56,7 +56,7 @@ Records = npt.NDArray[Any]
 
 
 class Stamps(msgspec.Struct, frozen=True, kw_only=True):
-    """The stamps of one process. Times and durations are ticks of its clock."""
+    """The stamps of one process. Times and durations are ticks of the process's clock."""
 
     file: str
     host: str
@@ -72,16 +72,16 @@ class Stamps(msgspec.Struct, frozen=True, kw_only=True):
     torn: int
     """The number of records that were incomplete when the process ended."""
     closed: int | None
-    """The ticks at which the process ended; None: it was killed, crashed, or is still running."""
+    """The ticks at which the process ended; None: the process was killed, crashed, or is still running."""
     full: int | None
-    """The ticks at which the first stamp did not fit; None: all fitted."""
+    """The ticks at which the first stamp did not fit; None: all stamps fitted."""
     unnamed: int
     beyond: dict[int, tuple[int, int]]
     """Topic number → the numbers of sent and received messages that did not fit."""
     buckets: dict[tuple[int, int], Records]
     """Topic number and SPAN or ITERATION → durations that did not fit: lower and upper bounds and counts."""
     in_memory: bool
-    """True if its folder is on a file system that never writes back."""
+    """True if the file's folder is on a file system that never writes back."""
 
 
 def is_stamps(head: bytes) -> bool:
@@ -94,7 +94,7 @@ def read_stamps(file: str, data: bytes) -> Stamps:
     if not is_stamps(data):
         raise NotRead(f"it is not a file of the probe: it begins with {shown(data[:24])!r}" if data else "it is empty")
     if len(data) < _CHUNKS_AT:
-        raise NotRead(f"byte {len(data):,}: it is cut off before the records")
+        raise NotRead(f"byte {len(data):,}: the file is cut off before the records")
     head = np.frombuffer(data, _HEAD, 1)[0]
     if head["version"] != _VERSION:
         raise NotRead(f"byte 8: version {head['version']}; this Middlemark reads {_VERSION}")
@@ -103,7 +103,7 @@ def read_stamps(file: str, data: bytes) -> Stamps:
     if head["clock"] not in _CLOCKS or head["names"] != _NAMES or int(head["bytes"]) != expected:
         raise NotRead("bytes 12 to 40: damaged: clock, names, chunks and size contradict each other")
     if len(data) != expected:
-        raise NotRead(f"byte {min(len(data), expected):,}: it has {len(data):,} bytes, expected {expected:,}")
+        raise NotRead(f"byte {min(len(data), expected):,}: the file has {len(data):,} bytes, expected {expected:,}")
     names = _names(np.frombuffer(data, _NAME, _NAMES, 4096))
     used = np.frombuffer(data, _CHUNK, min(int(head["chunks_claimed"]), chunks), _CHUNKS_AT)
     counts = np.minimum(used["claimed"], _CHUNK_RECORDS).astype(np.int64)

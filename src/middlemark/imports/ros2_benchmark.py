@@ -39,7 +39,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         rows = [*_rows(each, "", 0)] if isinstance(each, dict) else []
         if not rows:
             objects.number += 1
-            objects.refuse(each if isinstance(each, str) else "it has no frame rate")
+            objects.refuse(each if isinstance(each, str) else "the object has no frame rate")
         metadata = each.get("metadata") if isinstance(each, dict) else None
         name = word(metadata.get("BenchmarkMetadata.NAME")) if isinstance(metadata, dict) else ""
         for path, row in rows:

@@ -44,7 +44,7 @@ _TITLE = re.compile(rb"(Subscriptions|Publishers|Clients|Servers) stats:")
 _OTHER = re.compile(rb"\[(?:INFO|WARN|DEBUG)\] .*")
 _FIELDS = re.compile(rb"[,\s]+")
 _UNIT = re.compile(r"\[[^%]*\]|_(?:b|msgs|us|hz)$")
-"""The unit in a heading. Shares in per cent keep theirs, which distinguishes them from counts."""
+"""The unit in a heading. Shares in per cent keep their unit, which distinguishes shares from counts."""
 
 
 def _read(blocks: Iterable[bytes]) -> Log:
@@ -113,7 +113,7 @@ def _cut(too_late: int) -> list[RunWarning]:
             "maximum-cut",
             f"its mean, standard deviation, minimum and maximum leave out {format_count(too_late, 'message')} "
             "that were too late: longer than 50 ms or than a period",
-            "the true maximum is higher than the one shown",
+            "the true maximum is higher than the maximum shown",
         )
     ]
 

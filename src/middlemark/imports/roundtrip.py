@@ -112,7 +112,7 @@ class _Tally:
         """Count × median and count × minimum of each line."""
 
     def add(self, text: bytes) -> None:
-        """Add the figures of a line. Without a maximum it has nine columns."""
+        """Add the figures of a line. A line without a maximum has nine columns."""
         figures = [int(each) for each in text.split()]
         count, median, least, *others = figures[:-6]
         p99, most = others or (None, None)
@@ -149,7 +149,7 @@ class _Run:
         self.begun = False
         """True if the heading above the figures was read."""
         self.heading: Form | None = None
-        """The form that the heading above the columns shows; None: it is missing."""
+        """The form that the heading above the columns shows; None: the heading is missing."""
         self.refused = False
         """True if figures were refused, as their size is unknown or a second ``# Overall`` came."""
         self.seconds = _Tally()
@@ -166,7 +166,7 @@ class _Run:
 
     @property
     def result(self) -> _Tally:
-        """The figures that the trial has: those of ``# Overall``, or else of the seconds."""
+        """The figures of the trial: the figures of ``# Overall``, or else of the seconds."""
         return self.overall or self.seconds
 
     @property
@@ -212,7 +212,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
     for before, run in itertools.pairwise(runs):
-        before.refused |= run.mixed  # lines of this run may be mixed with those of the next
+        before.refused |= run.mixed  # lines of this run may be mixed with lines of the next
     measured = tuple(each for run in runs for each in _trials(run))
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
@@ -221,7 +221,8 @@ def _trials(run: _Run) -> Iterator[ImportedTrial]:
     """Yield a failed trial for each header without figures, then the measured trial."""
     figures = run.result.lines > 0
     if not run.refused:
-        sharing = max(run.warm, 1) if figures else 0  # the number of last headers whose processes printed the figures
+        # Each process that ended its warm-up printed a header and figures. The last headers are taken as theirs.
+        sharing = max(run.warm, 1) if figures else 0
         for size in run.sizes[: len(run.sizes) - sharing]:
             yield no_result(_cell(size), f"the heading of {size:,} bytes")
     if figures:
@@ -269,7 +270,7 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
     """Return the form by which the times are read, and a warning if the heading and the figures contradict each other.
 
     The tool sends each ping when the reply arrives. So the number of round trips times their median is about the length
-    of a second if they are whole, and half of it if they are halves.
+    of a second if the times are whole, and half a second if the times are halves.
     """
     form = run.form
     wrong = run.seconds.wrong + (run.overall.wrong if run.overall else 0)

@@ -67,12 +67,12 @@ def _read(blocks: Iterable[bytes]) -> Log:
         if not isinstance(each, Element):
             objects.refuse(each)
         elif found is None or not each.whole:
-            objects.refuse("it has no figures" if found is None else "its end is missing")
+            objects.refuse("the row has no figures" if found is None else "the end of the row is missing")
     return objects.log(measured)
 
 
 def measured_of(value: Mapping[str, Any]) -> ImportedTrial | None:
-    """Return the trial of one data length; None: it has no figures. Times are in µs."""
+    """Return the trial of one data length; None: there are no figures. Times are in µs."""
     length = count(value.get("length"))
     listed = value.get("intervals")
     intervals = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
@@ -91,7 +91,8 @@ def _latency(
     length: int, summary: Mapping[str, Any] | None, intervals: Sequence[Mapping[str, Any]]
 ) -> ImportedTrial | None:
     where = cell(_ADAPTER, length, publishers=1, topics=1)
-    # Without a summary, use the last interval: its mean, minimum and maximum include all earlier intervals.
+    # Without a summary, use the last interval: the mean, minimum and maximum of the last interval include all earlier
+    # intervals.
     figures = summary or intervals[-1]
     # The tool prints a line for each round trip except the first, unless -noPrintIntervals is set.
     samples = len(intervals) + 1 if intervals else 0

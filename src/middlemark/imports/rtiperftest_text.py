@@ -1,6 +1,6 @@
 """Read RTI's perftest as CSV (its default since 3.1) and as text (before 3.1, later ``-outputFormat legacy``).
 
-Both become the objects that ``-outputFormat json`` prints, with times in µs.
+Both formats become the objects that ``-outputFormat json`` prints, with times in µs.
 """
 
 import re

@@ -45,7 +45,7 @@ RATE = Form(
     versions="3.7",
     known_by="Summary: Message Rate is",
     source="client.cpp",
-    columns=(PrintedColumn("Message Rate", "rate", "1/s", "run", "sent", "what the client sent, not what arrived"),),
+    columns=(PrintedColumn("Message Rate", "rate", "1/s", "run", "sent", "sent by the client, not arrived"),),
 )
 
 _SOCKPERF = re.compile(rb"sockperf: *(.*)")

@@ -1,4 +1,4 @@
-"""Read Fast DDS's ThroughputTest: its table and the file of ``--export_csv``, one row per size, demand and recovery."""
+"""Read Fast DDS's ThroughputTest: the table and the file of ``--export_csv``, one row per size, demand and recovery."""
 
 import re
 from collections.abc import Iterable
@@ -57,7 +57,7 @@ def _row(figures: list[float]) -> ImportedTrial:
         *differ("its received Mbit/s", mbits, "the rate times the size", rate_hz * size * 8 / 1e6),
         *differ("its received rate", rate_hz, "the received samples by their time", 1e6 * received / (taken_us or 1)),
     )
-    # The tool counts only gaps before the last message that arrived, so its count lacks messages that were lost later.
+    # The tool counts only gaps before the last message that arrived, so the count lacks messages that were lost later.
     lost = int(max(sent - received, gaps))
     where = cell(
         _ADAPTER,
@@ -106,7 +106,7 @@ def _beyond_gaps(lost: int, gaps: int) -> tuple[RunWarning, ...]:
         RunWarning(
             "gaps-only",
             f"{lost:,} messages were lost, but ThroughputTest counts only {gaps:,}: it does not count messages sent "
-            "after the last one that arrived, nor messages that its own writer refused",
+            "after the last message that arrived, nor messages that its own writer refused",
             "the tool's own figure is lower than this one",
         ),
     )

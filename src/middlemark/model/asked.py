@@ -7,7 +7,7 @@ from middlemark.model.setting import Setting, settings_level, settings_of
 
 
 class Planted(msgspec.Struct, frozen=True):
-    """A with a delay added to every round trip."""
+    """Setting A with a delay added to every round trip."""
 
     label: str
     part: float
@@ -16,7 +16,7 @@ class Planted(msgspec.Struct, frozen=True):
 
 
 class SelfTestCell(msgspec.Struct, frozen=True):
-    """One setting A: ``cell`` has no label, ``same`` are the labels under which it is measured."""
+    """One setting A: ``cell`` has no label, ``same`` are the labels under which the setting is measured."""
 
     cell: Cell
     pilot_ns: float
@@ -36,7 +36,7 @@ class Lift(msgspec.Struct, frozen=True, kw_only=True):
     keep: str
     """The command or option that makes the change permanent."""
     change: Setting | None = None
-    """The change of the machine; None: the setting is a native one of the middleware."""
+    """The change of the machine; None: the setting is one of the middleware's own settings."""
 
     def sides(self, cell: Cell) -> tuple[Cell, Cell]:
         """Return the cell before and after the change. Only the changed setting differs."""

@@ -1,6 +1,6 @@
 """A cell: one combination of levels.
 
-Each of its fields declares a factor, and the table of factors follows from them.
+Each field of a cell declares a factor, and the table of factors follows from the fields.
 """
 
 import statistics
@@ -81,7 +81,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=names("adapter"),
             default=("all",),
             metavar="NAME|all,…",
-            help="Adapters to measure; all: every one that is built.",
+            help="Adapters to measure; all: every adapter that is built.",
             of="subject",
             title="middleware",
         ),
@@ -216,7 +216,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=whole("number of processes", 1, 2),
             default=(2,),
             metavar="1|2,…",
-            help="All roles in one process (1), or each in its own (2).",
+            help="All roles in one process (1), or each role in its own (2).",
             honour=one_of(
                 "processes",
                 lambda _, supported: "within one process only" if supported == (1,) else "between processes only",
@@ -361,7 +361,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             load=True,
             applies=Applies(
                 when=lambda load: load["pattern"] == "ping-pong",
-                otherwise="{}: only the pongs of ping-pong echo; leave it out",
+                otherwise="{}: only the pongs of ping-pong echo; leave echo out",
                 moot=lambda load: load["subscribers"] == 1,  # with one pong, first and all are equal
             ),
         ),
@@ -382,7 +382,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             group="Machine",
             default=("auto",),
             metavar="0,1|auto|off",
-            help="Processors of the senders, then of the receivers; repeated when they run out.",
+            help="Processors of the senders, then of the receivers; repeated for further roles.",
             in_cells=lambda level: None if level == "off" else level,
             stands_for=lambda wanted, level: wanted == "auto" and level is not None,
             title="processors",
@@ -390,7 +390,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     """Processors of the ping and then of each pong; or of the publishers (clients) and then of the subscribers (the
-    server). Reused from the start when they run out; None: not pinned."""
+    server). Further roles use the processors again from the start; None: not pinned."""
     priority: Annotated[
         str,
         Factor(
@@ -488,15 +488,15 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     """Text in the form of ``model.link``. None: the roles share a site, or the sites' connection is not emulated."""
     workload: Workload | None = None
-    """The workload that the cell carries. The cell is then a stream whose topics differ, and its other levels summarise
-    them: the largest size, the mean rate, the deepest history."""
+    """The workload that the cell carries. The cell is then a stream whose topics differ, and the cell's other levels
+    summarise the topics: the largest size, the mean rate, the deepest history."""
     native: tuple[tuple[str, str], ...] = ()
     """The middleware's own settings, sorted by key. In an unlike pair each key begins with its adapter and a dot."""
     label: str | None = None
-    """Keeps apart cells that are otherwise equal, such as those of the selftest; None: not needed."""
+    """Distinguishes cells that are otherwise equal, such as those of the selftest; None: not needed."""
     unknown: tuple[str, ...] = ()
-    """Factors whose level is unknown, because another tool's log does not contain it: these fields mean nothing. Empty
-    for cells that Middlemark measured."""
+    """Factors whose level is unknown, because another tool's log does not contain the level. The fields of these
+    factors mean nothing. Empty for cells that Middlemark measured."""
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -525,7 +525,7 @@ def graph_of(cell: Cell, transport: Transport) -> Workload | None:
 
 
 def carrying(cell: Cell, workload: Workload, transport: Transport) -> Cell:
-    """Return the cell with this workload, and with the levels that follow from it."""
+    """Return the cell with this workload, and with the levels that follow from the workload."""
     cell = msgspec.structs.replace(cell, workload=workload)
     graph = graph_of(cell, transport)
     assert graph is not None
@@ -552,10 +552,10 @@ OF_WORKLOAD = (
     *("pattern", "size", "type", "publishers", "subscribers", "topics"),
     *("rate", "arrivals", "depth", "reliability"),
 )
-"""Factors whose levels follow from the workload, in cells that carry one."""
+"""Factors whose levels follow from the workload, in cells with a workload."""
 
 FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
-"""All fields in which cells can differ: those of the factors, the native settings, the workload and the label."""
+"""All fields in which cells can differ: the fields of the factors, the native settings, the workload and the label."""
 
 EXPERIMENT = (*(each.field for each in FACTORS.values() if each.of == "experiment"), "workload")
 """Fields in which a cell and its raw transport must agree. Only middlewares get reliability, depth and mlock."""
@@ -568,6 +568,12 @@ CAPABILITIES: Mapping[str, Honour] = {name: each.honour for name, each in FACTOR
 
 experiment: Callable[[Cell], tuple[object, ...]] = attrgetter(*EXPERIMENT)
 """Return the levels of the fields in ``EXPERIMENT``, in that order."""
+
+
+def subject(cell: Cell) -> str:
+    """Return adapter and transport; one word if both have the same name."""
+    is_one_word = cell.transport == cell.adapter or "transport" in cell.unknown
+    return cell.middleware if is_one_word else f"{cell.middleware} {cell.transport}"
 
 
 def level_of(cell: Cell, factor: str) -> Level:
@@ -587,13 +593,13 @@ def show_level(factor: str, level: Level) -> str:
 
 
 def cannot(transport: Transport, factor: str, level: Level) -> str | None:
-    """Return why the transport cannot honour the level, worded to follow the transport's name; None: it can."""
+    """Return why the transport cannot honour the level, worded to follow its name; None: the transport can."""
     honour = CAPABILITIES.get(factor)
     return None if honour is None else honour.cannot(transport, level)
 
 
 def wrong_levels(cell: Cell) -> Iterator[tuple[str, str]]:
-    """Yield each field whose level no request could have, with what is wrong."""
+    """Yield each field whose level no request could have, and the problem."""
     for factor in FACTORS.values():
         level = getattr(cell, factor.field)
         if level is None or level in factor.given or factor.of == "subject" or factor.field in cell.unknown:

@@ -1,8 +1,8 @@
 """The description of an adapter: what ``--describe`` and ``--companions`` of a worker print, declared once.
 
 ``scripts/protocol`` generates ``core/description.hpp``, the crate's ``description.rs`` and the tables of
-``docs/reference/protocol.md`` from it. In the structs of both languages each member is initialised with the field's
-default, or with its first example if it has no default.
+``docs/reference/protocol.md`` from this module. In the structs of both languages each member is initialised with the
+field's default, or with its first example if it has no default.
 """
 
 from typing import Annotated, Literal
@@ -14,8 +14,8 @@ from middlemark.model.protocol import PROTOCOL_VERSION, Depth, MessageType, Patt
 
 DEFAULT_CONFIGURATION = "default"
 """Name of the transport with the middleware's default configuration. The adapter sets only the options that separate
-the trial from others and keep it on its network interface. Descriptions list it last. It is measured only if a user
-selects it by name."""
+the trial from others and keep the trial on its network interface. Descriptions list this transport last. The transport
+is measured only if a user selects it by name."""
 ANY = "any"
 """Carrier of a transport whose middleware chooses the carrier. Reports show the carrier that was observed."""
 Credential = Literal["x509", "dds", "curve"]
@@ -25,8 +25,8 @@ pairs of CURVE."""
 NativeType = Literal["boolean", "integer", "bytes", "duration", "choice", "text", "file"]
 """How the text of a native setting is read. ``boolean``: true or false (also 1 and 0, on and off). ``integer``: a whole
 number. ``bytes``: a number without or with a unit (65536, 64KiB). ``duration``: a number with a unit (1.5ms).
-``choice``: one of a few words. ``text``: any text; the adapter checks it. ``file``: the absolute path of a user's file;
-results record a hash of its content."""
+``choice``: one of a few words. ``text``: any text; the adapter checks the text. ``file``: the absolute path of a user's
+file; results record a hash of its content."""
 SOME = Meta(min_length=1)
 Name = Annotated[str, SOME]
 Processes = Annotated[int, Meta(ge=1, le=2, extra={"cpp": "int"})]
@@ -43,8 +43,8 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """Unique within the adapter: ``udp``, ``shm``. ``default``: the middleware's default configuration."""
     carrier: str
     """How the data must move: ``shared-memory``, ``udp``, ``tcp``, ``unix-socket``, ``message-queue`` or
-    ``process-memory``. It is checked during the trial. ``any``: the middleware chooses, and reports show the observed
-    carrier."""
+    ``process-memory``. The carrier is checked during the trial. ``any``: the middleware chooses, and reports show the
+    observed carrier."""
     segments: tuple[str, ...] = ()
     """For shared memory: globs of file names under /dev/shm, one of which must be mapped; ``SYSV*`` for System V."""
     processes: Annotated[tuple[Processes, ...], SOME] = (1, 2)
@@ -55,11 +55,11 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """false: the adapter's own memory is sent; true: memory that the middleware lends is sent."""
     hands_over: Annotated[tuple[bool, ...] | None, Meta(extra={"cpp": "std::vector<bool>"})] = None
     """The levels of ``loan`` at which the transport copies no bytes but passes a pointer or the index of a chunk to the
-    receiver; empty: it always copies. null: the worker is older than this field."""
+    receiver; empty: the transport always copies. null: the worker is older than this field."""
     max_bytes: Annotated[int, Meta(ge=16, extra={"cpp": "std::size_t"})] = 64 << 20
     """Size of the largest message."""
     max_bytes_advice: str = ""
-    """How to raise ``max_bytes``; empty: it cannot be raised."""
+    """How to raise ``max_bytes``; empty: no setting raises ``max_bytes``."""
     max_depth: Depth | None = None
     """Depth of the deepest history; null: no limit."""
     keep_all: bool = True
@@ -108,17 +108,17 @@ class NativeSetting(msgspec.Struct, frozen=True, kw_only=True, rename={"otherwis
     most: NativeNumber | None = None
     """The highest number; in ns for a duration."""
     choices: tuple[str, ...] = ()
-    """For a choice: its words, in the order of its values. For a number: words that are allowed instead of it."""
+    """For a choice: the words, in the order of the values. For a number: words that are allowed instead of a number."""
     transports: tuple[str, ...] = ()
-    """The transports that the setting affects; empty: all."""
+    """The transports that the setting affects; empty: all transports."""
     patterns: tuple[Pattern, ...] = ()
-    """The patterns that the setting affects; empty: all."""
+    """The patterns that the setting affects; empty: all patterns."""
     otherwise: str = ""
-    """The default in words; empty: the help names it, or there is none."""
+    """The default in words; empty: the help names the default, or there is no default."""
     type: NativeType = "text"
     """In an adapter's source, ``text`` (the default) means that the type follows from the type of the C++ member."""
     allowed: str = "a text"
-    """The allowed values in words. Written by the core."""
+    """The allowed values in words. The core sets this field."""
 
 
 class Description(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +132,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     """Version of the loaded library, not of the headers."""
     library: str
-    """Path of the loaded library; empty: there is none."""
+    """Path of the loaded library; empty: no library."""
     licence: str
     """SPDX identifier."""
     is_raw_transport: bool
@@ -140,17 +140,18 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     bench_only: bool
     """The adapter is for tests of the bench itself and is never part of ``all``."""
     transports: Annotated[tuple[Transport, ...], SOME]
-    """The transports. The first is used if the user names none."""
+    """The transports. The first transport is used if the user names no transport."""
     request_reply: bool
-    """The middleware has its own request and reply. Written by the core, if there is ``client()`` and ``server()``."""
+    """True if the middleware has its own request and reply. The core sets this field: true if the adapter has
+    ``client()`` and ``server()``."""
     credentials: tuple[Credential, ...] = ()
     """The kinds of certificate files that the adapter reads."""
     own_threads: bool
     """The middleware receives on its own threads, which need another processor than a polling role."""
     most_per_take: Annotated[int, Meta(ge=1, extra={"cpp": "std::size_t"})] | None = None
     """A ``take()`` returns after this number of messages, so that the role can check for the stop. If each publisher
-    has its own queue, the number is per publisher. null: ``take()`` visits all messages that had arrived when it was
-    called. Written by the core, which reads it from the subscriber's class."""
+    has its own queue, the number is per publisher. null: ``take()`` visits all messages that had arrived at the call.
+    The core sets this field from the subscriber's class."""
     residue: tuple[str, ...]
     """Files that a killed worker may leave: absolute globs (``{scope}`` is replaced); for System V: ``sysv:*``."""
     native: dict[str, NativeSetting]
@@ -193,6 +194,7 @@ class BrokenWorker(msgspec.Struct, frozen=True):
 def raw_transport_carrier(carrier: str | None) -> str | None:
     """Return the carrier of the raw transport that is the baseline of a cell with this carrier.
 
-    A transport within one process hands over a pointer. The only raw transport that does the same is shared memory.
+    A transport within one process hands over a pointer. The only raw transport that hands over a pointer is shared
+    memory.
     """
     return "shared-memory" if carrier == "process-memory" else carrier

@@ -70,7 +70,10 @@ class Bound(msgspec.Struct, frozen=True, tag_field="kind", tag="bound"):
 
 
 class Ratio(msgspec.Struct, frozen=True, tag_field="kind", tag="ratio"):
-    """B's figure divided by A's lies within ``band``. ``said`` is the form in which it was written and is reported."""
+    """B's figure divided by A's lies within ``band``.
+
+    ``said`` is the form in which the ratio was written and is reported.
+    """
 
     a: Picked
     b: Picked
@@ -89,14 +92,14 @@ class NoInfluence(msgspec.Struct, frozen=True, tag_field="kind", tag="no influen
 
 
 class Order(msgspec.Struct, frozen=True, tag_field="kind", tag="order"):
-    """Each side is significantly worse than the side before it: its figure ÷ that side's figure is within ``band``."""
+    """Each side is significantly worse than the side before. ``band``: the side's figure ÷ the previous figure."""
 
     sides: tuple[Picked, ...]
     band: Band
 
 
 class Crossover(msgspec.Struct, frozen=True, tag_field="kind", tag="crossover"):
-    """B divided by A lies within ``band`` at every level of the factor from ``at`` on, below it within ``before``."""
+    """B divided by A lies within ``band`` at every level of the factor from ``at`` on, else within ``before``."""
 
     factor: str
     a: Picked
@@ -107,7 +110,7 @@ class Crossover(msgspec.Struct, frozen=True, tag_field="kind", tag="crossover"):
 
 
 class TimesAt(msgspec.Struct, frozen=True):
-    """The figure at one level divided by that at the first level."""
+    """The figure at one level divided by the figure at the first level."""
 
     to: Level
     band: Band

@@ -33,7 +33,8 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     """Name in suites and, with dashes, on the command line. Empty: the field's name without its unit."""
     field: str = ""
-    """Name of the struct's field that declares it. Also the key in JSON and, unless ``column`` is set, the column."""
+    """Name of the struct's field that declares the key. Also the key in JSON and, unless ``column`` is set, the
+    column."""
     idle: Level = None
     """The field's own default, which is the level if the factor means nothing."""
 
@@ -54,14 +55,15 @@ class Applies(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Honour(msgspec.Struct, frozen=True, kw_only=True):
-    """The capability of a transport that limits a factor. Plans and the core refuse levels by it."""
+    """The capability of a transport that limits a factor. Plans and the core refuse levels by this rule."""
 
     capability: str
     """Field of ``Transport``: a list of levels, or the highest level."""
     cannot: Callable[[Transport, Level], str | None]
-    """Returns why the transport cannot honour the level, worded to follow the transport's name; None: it can."""
+    """Returns why the transport cannot honour the level, worded to follow the transport's name; None: the transport
+    can."""
     own: Callable[[Transport], Level]
-    """Returns the transport's own level, used if it does not support the default."""
+    """Returns the transport's own level, used if the transport does not support the default."""
 
 
 class Factor(Key, frozen=True, kw_only=True):
@@ -69,15 +71,15 @@ class Factor(Key, frozen=True, kw_only=True):
 
     listed: bool = True
     of: Literal["subject", "experiment", "middleware"] = "experiment"
-    """The thing that the level describes. ``subject``: the middleware measured. ``experiment``: the experiment;
-    cells that differ in it are never compared. ``middleware``: a request to the middleware."""
+    """The thing that the level describes. ``subject``: the middleware measured. ``experiment``: the experiment; cells
+    that differ in such a factor are never compared. ``middleware``: a request to the middleware."""
     load: bool = False
     """The factor is part of the load. The factors of the load depend on each other and on no adapter."""
     applies: Applies | None = None
     honour: Honour | None = None
     """The capability that the factor needs. None: the bench honours the factor on every transport."""
     given: tuple[Level, ...] = ()
-    """Levels that some cells have although no user can ask for them: 0 subscribers."""
+    """Levels that some cells have although no user can ask for these levels: 0 subscribers."""
     in_cells: Callable[[Level], Level] = lambda level: level
     """Converts a level as asked for to the level in cells. A level that only the plan can resolve stays unchanged."""
     stands_for: Callable[[Level, Level], bool] = lambda _wanted, _level: False
@@ -85,7 +87,7 @@ class Factor(Key, frozen=True, kw_only=True):
     title: str = ""
     """Name in reports. Empty: the factor's name."""
     unit: str | None = None
-    """Unit of its numbers in reports that offer them for selection."""
+    """Unit of the levels in reports that offer the levels for selection."""
     column: str = ""
     """Column in CSV, if another column has the field's name."""
     request: str = ""
@@ -139,7 +141,10 @@ def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = 
 
 
 def unprotected(transport: Transport, level: Level) -> str | None:
-    """Return why the transport cannot honour a level of security, with the adapter's reason. None: it can."""
+    """Return why the transport cannot honour a level of security, with the adapter's reason.
+
+    None: it can honour the level.
+    """
     supported = transport.security
     if level in supported:
         return None
@@ -148,7 +153,7 @@ def unprotected(transport: Transport, level: Level) -> str | None:
 
 
 def too_deep(transport: Transport, level: Level) -> str | None:
-    """Return why the transport cannot honour a depth of history; None: it can."""
+    """Return why the transport cannot honour a depth of history; None: it can honour the depth."""
     deepest = f" of at most {transport.max_depth}" if transport.max_depth is not None else ""
     if level is None and not transport.keep_all:
         return f"no keep-all history; give a depth{deepest}"

@@ -47,5 +47,5 @@ def parse_hosts(text: str) -> tuple[HostAddress, ...]:
         if names.count(name) > 1:
             raise Wrong(f"two hosts are called {name}")
     if len(found) < 2:
-        raise Wrong("one host is not enough; name two, as in base=localhost,robot=user@robot.local")
+        raise Wrong("one host is not enough; name two hosts, as in base=localhost,robot=user@robot.local")
     return tuple(found)

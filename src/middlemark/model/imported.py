@@ -6,7 +6,7 @@ from middlemark.model.times import Times
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one trial of another tool. Round trips are whole: halves that a tool reports were doubled."""
+    """The figures of one trial of another tool. Round trips are whole: halves that a tool reports are doubled."""
 
     tool: str
     file: str
@@ -24,7 +24,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """One log: its kind, and how much of it could be read."""
+    """One log: its kind, and how much of the log could be read."""
 
     file: str
     """Name of the log, with its folder if two logs have the same name."""
@@ -35,6 +35,6 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     lines: int
     """Lines that are not empty in a text log; measurements in a JSON log."""
     unread: int
-    """How many of them were incomplete or could not be assigned to a trial."""
+    """How many of these lines were incomplete or could not be assigned to a trial."""
     unit: str = "line"
     """Unit of ``lines``: line or measurement."""

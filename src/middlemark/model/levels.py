@@ -57,7 +57,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     compound: bool = False
     """A level may contain commas, and a list of whole numbers is one level."""
     not_in_all: tuple[str, ...] | None = None
-    """``all`` means every name except these, which can be added to it; None: ``all`` is not accepted."""
+    """``all`` means every name except these names, which can be added to ``all``; None: ``all`` is not accepted."""
     files: bool = False
     """``@FILE`` is accepted and means the levels in a file."""
 
@@ -128,7 +128,7 @@ def names(what: str, *not_in_all: str) -> Kind:
 
     def read(value: object) -> str:
         if not isinstance(value, str):
-            raise Wrong(f"{quoted(value)} is not {_a(what)}; write its name in quotes")
+            raise Wrong(f"{quoted(value)} is not {_a(what)}; write the name in quotes")
         version = r"(@[\w./+~-]{1,200})?" if what == "adapter" else ""
         if not re.fullmatch(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,63}}{version}", value):
             raise Wrong(f"{quoted(value)} is not {_a(what)}; `middlemark list adapters` shows the names")

@@ -1,4 +1,4 @@
-"""A link between two sites: its effect on frames, its notation, and its capacity."""
+"""A link between two sites: the effect on frames, the notation, and the capacity."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -35,15 +35,15 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
     delay_s: float = 0.0
     """Delay in each direction."""
     jitter_s: float = 0.0
-    """The delay varies uniformly by up to this, in both directions."""
+    """The delay varies uniformly by up to this time, in both directions."""
     loss: float = 0.0
     """Share of frames lost, independently of each other."""
     reorder: float = 0.0
-    """Share of frames sent without the delay, which therefore overtake others."""
+    """Share of frames sent without the delay, which therefore overtake other frames."""
     mtu: int = 1500
     """Size of the largest packet in bytes."""
     queue: int = 1000
-    """Frames of full size that can wait for the line; more are dropped."""
+    """Frames of full size that can wait for the line; further frames are dropped."""
 
 
 _PLAIN = Link(rate_bps=1.0)
@@ -146,7 +146,7 @@ def link_of(table: Mapping[str, object]) -> Link:
     if link.jitter_s > link.delay_s:
         raise Wrong("the jitter is larger than the delay: a frame cannot arrive before it is sent")
     if link.reorder and not link.delay_s:
-        raise Wrong("reorder without a delay: frames overtake those that are delayed; give a delay, as in delay=2ms")
+        raise Wrong("reorder without a delay: frames overtake delayed frames; give a delay, as in delay=2ms")
     return link
 
 
@@ -217,5 +217,5 @@ def is_apart(across: Level) -> bool:
 
 
 def sites_of(across: Level) -> tuple[str, ...]:
-    """Return the senders' site and the receivers', or a single site that all roles share."""
+    """Return the senders' site and the receivers' site, or a single site that all roles share."""
     return tuple(str(across).split("-"))

@@ -12,7 +12,7 @@ from middlemark.model.protocol import Load
 from middlemark.model.units import format_percent, format_rate, format_seconds
 
 LOAD = tuple(each.name for each in FACTORS.values() if each.load)
-"""The factors of the load. They depend on each other and on no adapter."""
+"""The factors of the load. Factors of the load depend on each other and on no adapter."""
 
 LoadLevels = Mapping[str, Level]
 """Level of every factor of the load, by the factor's name."""
@@ -27,12 +27,12 @@ class InvalidCombination(msgspec.Struct, frozen=True):
 
 
 def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombination]:
-    """Yield why these levels cannot make a cell; nothing if they can."""
+    """Yield why these levels cannot make a cell; nothing if the levels can be combined."""
     pattern, rate, burst = load["pattern"], load["rate"], load["burst"]
     if pattern == "ping-pong":
         for factor in ("publishers", "topics"):
             if load[factor] != 1:
-                text = f"{factor} {load[factor]} under ping-pong, which has one; take pattern stream"
+                text = f"{factor} {load[factor]} under ping-pong, which has only one; take pattern stream"
                 yield InvalidCombination(f"one of {factor}", factor, text)
     if pattern == "request-reply":
         for factor, what in (("subscribers", "one server replies"), ("topics", "there is one service")):
@@ -44,7 +44,7 @@ def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombi
         topics = cast("int", load["topics"])
         lacking = [f"{factor} {count}" for factor, count in ends.items() if count < topics]
         if lacking:
-            text = f"topics {topics} with {' and '.join(lacking)}: each topic needs at least one of each"
+            text = f"topics {topics} with {' and '.join(lacking)}: each topic needs publisher and subscriber"
             yield InvalidCombination("deserted topic", "topics", f"{text}; give at least {topics}, or fewer topics")
     else:
         if rate in SEARCHES:
@@ -98,7 +98,7 @@ def mean_interval_s(cell: Cell, own_s: float) -> float:
 
 
 def most_in_bursts(cell: Cell, seconds: float) -> int | None:
-    """Return the most messages that a sender can send in bursts; None: only its speed limits them."""
+    """Return the most messages that a sender can send in bursts; None: only the sender's speed limits the number."""
     if cell.burst is None or not cell.recovery_s:
         return None
     return math.ceil(seconds / cell.recovery_s + 1) * cell.burst

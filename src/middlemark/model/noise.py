@@ -1,4 +1,7 @@
-"""Disturbances by the machine during a trial, from the witness and the kernel's counters. Kept with the outcome."""
+"""Disturbances by the machine during a trial, from the witness and the kernel's counters.
+
+These values are kept with the outcome.
+"""
 
 import msgspec
 
@@ -14,7 +17,7 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool
     """True if no record was lost."""
     others_ns: tuple[tuple[int, int], ...]
-    """(processor, ns in which threads of other processes ran on it)."""
+    """(processor, ns in which threads of other processes ran on the processor)."""
     others: tuple[Other, ...]
     """The threads of other processes that ran longest."""
     own_ns: int = 0
@@ -35,7 +38,7 @@ class Processor(msgspec.Struct, frozen=True, kw_only=True):
     irq_ns: int
     softirq_ns: int
     softirqs: dict[str, int] = {}
-    """Number of softirqs by kind (/proc/softirqs); kinds without any are left out."""
+    """Number of softirqs by kind (/proc/softirqs); kinds without softirqs are left out."""
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +55,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     group: str = ""
     """Folder of the control group; empty: unknown."""
     rt_runtime_us: int | None = None
-    """Time in each ``rt_period_us`` that real-time threads may run, by the tightest limit of the group and the machine;
+    """Time in each ``rt_period_us`` that real-time threads may run, by the tighter limit of the group or the machine;
     None: no limit, or unknown."""
     rt_period_us: int | None = None
     rt_limit: str = ""

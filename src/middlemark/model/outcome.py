@@ -13,7 +13,7 @@ from middlemark.model.workload import Workload
 
 
 class RunWarning(msgspec.Struct, frozen=True):
-    """A warning with its advice, kept with the row that it is about."""
+    """A warning with its advice, kept with the row that the warning is about."""
 
     code: str
     text: str
@@ -41,7 +41,7 @@ class TrialCounts(msgspec.Struct, frozen=True, kw_only=True):
     lost: int = 0
     """Expected replies that never arrived."""
     late: Count = 0
-    """Replies that arrived after their reply timeout; they are not samples."""
+    """Replies that arrived after their reply timeout; such replies are no samples."""
     duplicated: Count = 0
     reordered: Count = 0
     damaged: Count = 0
@@ -72,7 +72,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     udp_datagrams: int
     tcp_segments: int
     loopback_bytes: int
-    """Bytes on the loopback interface and on the ends of a link, with the packets' headers but without Ethernet's."""
+    """Bytes on the loopback interface and on the ends of a link, with the headers of packets, without Ethernet's
+    header."""
     segments: tuple[Segment, ...] = ()
     unix_sockets: int = 0
     """Connected Unix sockets that the workers shared at the end (control pipes excluded)."""
@@ -81,7 +82,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     tcp_sockets: int | None = None
     """TCP connections that the workers had at the end, listening sockets excluded; None: not counted."""
     qdisc_dropped: int | None = None
-    """Packets dropped because an emulated link's queue was full; None: there was no link, or it was not counted."""
+    """Packets dropped because an emulated link's queue was full; None: no link, or not counted."""
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,14 +90,15 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
 
     size_bytes: Count
     least_free_bytes: Count
-    """The lowest value of a few readings; between them it may have been lower."""
+    """The lowest value of a few readings; between the readings it may have been lower."""
 
 
 class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
     """Samples that one role kept, with paths relative to the run's folder."""
 
     role: RoleKind
-    """ping, client, publisher, subscriber, pong or server; determines the dtype (docs/reference/protocol.md)."""
+    """ping, client, publisher, subscriber, pong or server; the role determines the dtype
+    (docs/reference/protocol.md)."""
     index: Index
     path: str
     samples: Count
@@ -104,11 +106,15 @@ class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
     """Log-linear histogram of the samples for which the memory had no room; None: all samples fitted."""
     in_histogram: Count = 0
     stamped_every: Several = 1
-    """For a publisher: record i belongs to sequence ``1 + i * stamped_every``; its other messages were not timed."""
+    """For a publisher: record i belongs to sequence ``1 + i * stamped_every``; the publisher's other messages were not
+    timed."""
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True):
-    """Start of the time axis of a ping or client, from which ``begin_ns`` counts, by the raw counter of its peer."""
+    """The instant from which ``begin_ns`` of a ping or client counts, as a value of the raw counter.
+
+    The pong or server records ``received_ticks`` by the same counter.
+    """
 
     index: Index
     ticks: Count
@@ -134,7 +140,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """Intended instants within the measuring; None without a schedule (rate max, bursts)."""
     sent: Count
     sent_bytes: Count | None = None
-    """Bytes of all messages that it sent, if the sizes of its topic vary."""
+    """Bytes of all messages that the publisher sent, if the sizes of its topic vary."""
     timed_out: Count
     """Publishes that back-pressure blocked beyond the write timeout: neither sent nor lost."""
     publish_failed: Count
@@ -143,9 +149,10 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     unsent: int | None
     """Intended instants for which no message was sent before the measuring ended."""
     blocked_ns: int | None
-    """Time that its thread slept within publish(): back-pressure; None: the kernel does not report it (schedstat)."""
+    """Time that the publisher's thread slept within publish(): back-pressure; None: the kernel does not report it
+    (schedstat)."""
     pacing_ns: int
-    """Time its thread spent waiting for intended instants."""
+    """Time that the publisher's thread spent waiting for intended instants."""
     writing_ns: int | None
     """Time within publish(), summed over all messages; None if not every message was stamped."""
     first_sent_ns: Count
@@ -180,16 +187,17 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
     """CLOCK_MONOTONIC of the first message; 0: no message came."""
     last_received_ns: Count
     history_due: Count = 0
-    """Messages published before it joined that it had to receive; 0: it did not join late."""
+    """Messages published before the subscriber joined that it had to receive; 0: the subscriber did not join late."""
     history_received: Count = 0
     history_ns: Count | None = None
-    """Time from just before its endpoint was opened to the last message of the history; None: none came."""
+    """Time from just before the subscriber was opened to the last message of the history; None: no such message
+    came."""
 
 
 def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:
     """Return intact messages per second, from the first message sent on its topic to the last that arrived.
 
-    The time begins later if messages of the warm-up were still arriving. None if no message was sent to it.
+    The time begins later if messages of the warm-up were still arriving. None if no message was sent to the subscriber.
     """
     begins = [each.first_sent_ns for each in publishers if each.topic == subscriber.topic and each.first_sent_ns]
     if not begins:
@@ -206,7 +214,7 @@ class ThreadCost(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     threads: int | None
-    """None: another tool's log does not contain it."""
+    """None: another tool's log does not contain the number."""
     cpu_ns: int
 
 
@@ -221,13 +229,13 @@ class WorkerCost(msgspec.Struct, frozen=True, kw_only=True):
     peak_rss_bytes: int
     """The highest resident memory so far (VmHWM), without ``bench_bytes``."""
     bench_bytes: int = 0
-    """Resident memory that holds the bench's own samples. It is subtracted from the two fields above."""
+    """Resident memory that holds the bench's own samples. This memory is subtracted from the two fields above."""
     user_ns: int
     system_ns: int
     voluntary_switches: int
     involuntary_switches: int
     minor_faults: int | None
-    """None, also in ``major_faults``: another tool's log does not contain it."""
+    """None, also in ``major_faults``: another tool's log does not contain the counts."""
     major_faults: int | None
     threads: tuple[ThreadCost, ...]
 
@@ -236,11 +244,11 @@ class CompanionCost(WorkerCost, frozen=True, kw_only=True):
     """Resources that one companion used while its workers measured. ``who`` is the name that its adapter gives it."""
 
     ready_ns: Count
-    """Time from its start until it said that it was ready."""
+    """Time from the companion's start until its message that it is ready."""
 
 
 class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes of the namespace's counters during the measuring, which include the traffic of all its processes."""
+    """Changes of the namespace's counters during the measuring, which include the traffic of all processes in it."""
 
     loopback_bytes: int
     loopback_packets: int
@@ -257,7 +265,10 @@ class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Second(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of one worker's series, about a second long (the last is shorter). Counters are changes within it."""
+    """One step of one worker's series, about a second long (the last is shorter).
+
+    Counters are changes within the step.
+    """
 
     at_s: float
     """End of the step, counted from when the first worker began to measure."""
@@ -292,9 +303,9 @@ class ClockOffset(msgspec.Struct, frozen=True, kw_only=True):
     begin_ns: Count
     """CLOCK_MONOTONIC of the second host at the beginning of the line."""
     offset_ns: float
-    """The first host's clock minus the second's at ``begin_ns``."""
+    """The first host's clock minus the second host's clock at ``begin_ns``."""
     drift_ppm: float
-    """How much faster the first host's clock ran."""
+    """How much faster the first host's clock ran than the second's."""
     uncertainty_ns: float
     """The largest error of the line at any time of the trial."""
     exchanges: Count
@@ -313,7 +324,7 @@ class Underway(msgspec.Struct, frozen=True, kw_only=True):
     step: int | None = None
     """Number of the step of a search, from 1; None: no search."""
     rate_hz: float | None = None
-    """Rate of that step; None: as fast as possible."""
+    """Rate of the step; None: as fast as possible."""
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -381,14 +392,16 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     counts: TrialCounts | None = None
     discovery_ns: int | None = None
     handshake_ns: int | None = None
-    """Like ``discovery_ns``, counted from opening the middleware: some authenticate their peers before topics exist."""
+    """Like ``discovery_ns``, counted from opening the middleware: some middlewares authenticate their peers before
+    topics exist."""
     first_sample_ns: int | None = None
     """From the start of the first worker to the beginning of the first measured round trip, without the warm-up."""
     clock: Clock | None = None
     placed: tuple[Placed, ...] = ()
     version: str | None = None
     actual_transport: str | None = None
-    """shared-memory, udp, tcp, unix-socket, message-queue, process-memory; None when the evidence does not say."""
+    """shared-memory, udp, tcp, unix-socket, message-queue, process-memory; None: the evidence does not show the
+    transport."""
     protected_by: str | None = None
     """The algorithms in force, in the middleware's words; None: the cell has no protection."""
     segment: SharedSegment | None = None
@@ -396,16 +409,17 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     settings: OwnSettings | None = None
     """The settings that the workers applied, in the middleware's own form; None: the adapter does not report them."""
     proof: ProtectionProof | None = None
-    """Made once for each cell, in its first round; None in the other rounds, and for cells without protection."""
+    """The proof is made once for each cell, in its first round; None in the other rounds, and for cells without
+    protection."""
     evidence: Evidence | None = None
     shm: Room | None = None
     """Capacity of /dev/shm during the trial. None: not read."""
     link_how: str | None = None
-    """How the link between its sites was emulated; None: there was none."""
+    """How the link between the trial's sites was emulated; None: no link."""
     warnings: tuple[RunWarning, ...] = ()
     notes: tuple[str, ...] = ()
     files: tuple[SamplesFile, ...] = ()
-    """Files of streams and clients; that of a ping is ``samples_file``."""
+    """Files of streams and clients; the file of a ping is ``samples_file``."""
     publishers: tuple[Sent, ...] = ()
     subscribers: tuple[Arrived, ...] = ()
     costs: tuple[WorkerCost, ...] = ()
@@ -414,25 +428,26 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     network: NetworkCost | None = None
     series: tuple[Second, ...] = ()
     steps: tuple[Step, ...] = ()
-    """In the order tried. The rest of the outcome is that of the highest rate that passed, or of saturation."""
+    """The steps in the order in which they were tried. The other fields are of the highest rate that passed, or of
+    saturation."""
     native_request_reply: bool | None = None
-    """True: request and reply were the middleware's own. False: two topics replaced them. None: another pattern."""
+    """True: the middleware's own request and reply. False: two topics instead. None: another pattern."""
     noise: Witnessed | None = None
     """Disturbances by the machine; None: not observed, or nothing was measured."""
     imported: Imported | None = None
-    """Figures of another tool that measured the trial; there are no samples then."""
+    """Figures of another tool that measured the trial; such a trial has no samples."""
     stamps: Annotated[tuple[SamplesFile, ...], Meta(max_length=1)] = ()
-    """Samples file of the pong or server in every round trip: its stamps of the messages that it answered."""
+    """Samples file of the pong or server in every round trip: the stamps of the messages that this role answered."""
     starts: tuple[Started, ...] = ()
     """Start of the time axis of the ping, or of each client."""
     stamps_absent: str | None = None
     """Why the stamps of the two ends cannot be compared."""
     clocks: ClockOffset | None = None
-    """The line by which times of the second host were converted to the clock of the first; None: there is one clock."""
+    """The line by which times of the second host were converted to the clock of the first host; None: one clock."""
     coding: Coding | None = None
     """For messages of one type; None: octets, a workload, or the middleware (de)serialises within its own calls."""
 
     @property
     def timed(self) -> tuple[SamplesFile, ...]:
-        """The ``files`` with usable times. A subscriber's are not usable if they mix two clocks."""
+        """The ``files`` with usable times. A subscriber's times are not usable if they mix two clocks."""
         return tuple(each for each in self.files if each.role != "subscriber" or self.stamps_absent is None)

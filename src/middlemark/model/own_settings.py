@@ -1,4 +1,4 @@
-"""Settings of a middleware in its own form: comments in their language, and the settings of several processes."""
+"""Settings of a middleware in its own form: comments in its language, and the settings of several processes."""
 
 from collections.abc import Mapping, Sequence
 

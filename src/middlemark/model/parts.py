@@ -33,7 +33,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class ClaimPart(msgspec.Struct, frozen=True):
-    """One comparison of a claim: the figure of ``a``, or ``b``'s divided by it, must lie in ``band``."""
+    """One comparison of a claim: the figure of ``a``, or ``b``'s divided by ``a``'s, must lie in ``band``."""
 
     a: Subject
     b: Subject | None
@@ -42,7 +42,7 @@ class ClaimPart(msgspec.Struct, frozen=True):
 
     @property
     def subjects(self) -> tuple[Subject, ...]:
-        """The cells or edges whose trials decide it."""
+        """The cells or edges whose trials decide the part."""
         return (self.a,) if self.b is None else (self.a, self.b)
 
 
@@ -158,7 +158,7 @@ class _Finder:
         return found
 
     def paired(self, a: Picked, b: Picked, band: Band, factor: str = "") -> tuple[ClaimPart, ...]:
-        """Pair subjects that are equal in everything that the sides do not name differently.
+        """Pair subjects that are equal in all fields that the sides do not name differently.
 
         If each side selects one subject, these two are the pair. Raises NothingToJudge.
 
@@ -167,6 +167,7 @@ class _Finder:
             b: The second side.
             band: The band of every pair's ratio.
             factor: The factor whose levels distinguish the pairs in reports; empty: none.
+
         """
         first, second = self.subjects(a), self.subjects(b)
         if first == second:
@@ -191,7 +192,7 @@ class _Finder:
         )
         if not found:
             different = [each for each in fields if not self._levels_at(first, each) & self._levels_at(second, each)]
-            also = f"also differ in {listing(different)}" if different else "differ in more than is named"
+            also = f"also differ in {listing(different)}" if different else "differ in more factors than named"
             raise NothingToJudge(f"{a.text} and {b.text} {also}: name one configuration of each")
         return found
 
@@ -199,8 +200,8 @@ class _Finder:
         """Return the fields in which the two subjects of a pair must agree: all that the sides do not name differently.
 
         If a side is a sweep, fields in which the sides have different levels are also left out. Another middleware has
-        its own native settings. It may also have its own level of a request to the middleware, if one side has a single
-        level of it: a middleware that supports only best effort can still be compared.
+        its own native settings. The other middleware may also have its own level of a request, if one side has a single
+        level of the request: a middleware that supports only best effort can still be compared.
         """
         asked = a.levels.levels, b.levels.levels
         named = {field for field in {*asked[0], *asked[1]} if {*asked[0].get(field, ())} != {*asked[1].get(field, ())}}

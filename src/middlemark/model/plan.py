@@ -99,7 +99,7 @@ class Note(msgspec.Struct, frozen=True):
 
 
 class Precision(msgspec.Struct, frozen=True, kw_only=True):
-    """The precision that cells must reach: rounds are added until they have, or until the time is spent."""
+    """The precision that cells must reach: rounds are added until all cells have it, or until the time is spent."""
 
     part: float
     """Half width of the interval of a cell's median that must be reached, as a share of the median."""
@@ -146,7 +146,7 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True):
 
     rounds: int
     seconds: float
-    """Duration of all its trials, from the first process to the last."""
+    """Duration of all trials of the run, from the first process to the last."""
     met: bool
     """Every cell in question is precise enough, or every race is decided. False: the time was spent."""
     undecided: tuple[int, ...] = ()
@@ -160,7 +160,7 @@ class Fitted(msgspec.Struct, frozen=True, kw_only=True):
 
     budget_s: float
     planned_trials: int
-    """The trials of a configuration without the budget. If sweeps differ, the most."""
+    """The trials of a configuration without the budget. If sweeps differ, the largest number."""
     trials: int
     """The trials of a configuration that fit into the budget."""
     wider: float
@@ -178,15 +178,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
     seed: int = 0
     precision: Precision | None = None
-    """The precision to reach. If this and ``race`` are None, no rounds are added."""
+    """The precision to reach. None: no rounds are added for precision."""
     race: Race | None = None
     expectations: tuple[Expectation, ...] = ()
     deciding: Deciding | None = None
-    """How long rounds are added to decide the expectations. None: no rounds are added for them."""
+    """How long rounds are added to decide the expectations. None: no rounds are added for expectations."""
     together: tuple[tuple[str, ...], ...] = ()
-    """Names of factors that the suites vary together: cells that differ in all of them are also compared."""
+    """Names of factors that the suites vary together: cells that differ in all these factors are also compared."""
     scorecard: tuple[tuple[str, float], ...] = ()
-    """Metrics and their weights for the ranking in the report; empty: there is none."""
+    """Metrics and their weights for the ranking in the report; empty: no ranking."""
     baselines: tuple[int, ...] = ()
     """Indices of the raw transports' cells that the plan added."""
     fitted: Fitted | None = None

@@ -1,8 +1,8 @@
 """The control protocol: every message between the launcher, its workers and the witness, declared once.
 
-``scripts/protocol`` generates ``core/protocol.hpp`` and the tables of ``docs/reference/protocol.md`` from it. A message
-must contain every field that has no default. In the core's structs each member is initialised with the field's default,
-or with its first example if it has no default.
+``scripts/protocol`` generates ``core/protocol.hpp`` and the tables of ``docs/reference/protocol.md`` from this module.
+A message must contain every field that has no default. In the core's structs each member is initialised with the
+field's default, or with its first example if it has no default.
 """
 
 from typing import Annotated, Literal, cast
@@ -23,7 +23,7 @@ Cpu = Annotated[int, Meta(ge=0, le=(1 << 31) - 1, extra={"cpp": "int"})]
 Pid = Annotated[int, Meta(ge=0, le=(1 << 31) - 1, extra={"cpp": "int"})]
 """Number of a process or a thread."""
 Seconds = Annotated[float, Meta(gt=0, le=1e9)]
-"""A timeout or a duration; the bound catches mistakes."""
+"""A timeout or a duration; the upper bound catches mistakes."""
 SecondsOrZero = Annotated[float, Meta(ge=0, le=1e9)]
 Nanoseconds = Annotated[float, Meta(ge=0, le=1e9)]
 """Time of one reading of a clock."""
@@ -54,10 +54,10 @@ perf_event_paranoid <= 0 or CAP_PERFMON. ``workers``: when a thread of a worker 
 not by which thread it was preempted."""
 Language = Literal["c", "cpp", "json5", "rust", "toml", "xml"]
 Ended = Literal["samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"]
-"""Why a role ended. ``samples``, ``duration``: it has sent the requested number of messages, or has sent for the
+"""Why a role ended. ``samples``, ``duration``: the role has sent the requested number of messages, or has sent for the
 requested time. ``full``: the memory for samples is full. ``limit``: a sender's ``limit_s``, or a receiver's 10 s, have
-passed. ``stopped``: the launcher stopped it. ``silent``: no replies arrived any more, or no peer accepted messages.
-``complete``: a receiver has received all expected messages. ``quiet``: no messages arrived any more."""
+passed. ``stopped``: the launcher stopped the role. ``silent``: no replies arrived any more, or no peer accepted
+messages. ``complete``: a receiver has received all expected messages. ``quiet``: no messages arrived any more."""
 
 
 class Message(Struct, frozen=True, kw_only=True):
@@ -83,12 +83,14 @@ class TopicRequest(Message, frozen=True, kw_only=True):
     """Type of the messages; for a type other than ``octets``, ``message_bytes`` is the size of the main array."""
     sizes_path: str = ""
     """Absolute path of a file with the sizes of the messages in order of sending: uint32 in host order, at most
-    ``message_bytes``. After the last size the first follows again. Empty: every message has ``message_bytes``."""
+    ``message_bytes``. After the last size the sizes are repeated from the first. Empty: every message has
+    ``message_bytes``."""
     history: Annotated[int, Meta(ge=0, le=(1 << 32) - 1, extra={"cpp": "std::uint32_t"})] = 0
     """Length of the transient-local history: all subscribers of this topic join late, and each must receive this number
     of messages. The topic then has one publisher. 0: volatile."""
     subscriber_processes: Annotated[int, Meta(ge=0, le=(1 << 16), extra={"cpp": "unsigned"})] = 0
-    """Number of processes that contain the subscribers (some middlewares connect processes). 0: one per subscriber."""
+    """Number of processes that contain the subscribers (some middlewares connect processes). 0: one process per
+    subscriber."""
     replies_to: Index | None = None
     """If this topic carries the replies of a service: the number of the topic that carries its requests. Both topics
     together are one service of the middleware. The request topic has one subscriber, which forwards to this topic only.
@@ -96,7 +98,7 @@ class TopicRequest(Message, frozen=True, kw_only=True):
 
 
 class Settings(Message, frozen=True, kw_only=True):
-    """The settings of one trial. They do not change, because an adapter reads them once, when it opens."""
+    """The settings of one trial. The settings do not change, because an adapter reads them once, when it opens."""
 
     pattern: Pattern
     transport: str
@@ -114,7 +116,7 @@ class Settings(Message, frozen=True, kw_only=True):
     message_bytes: Annotated[int, Meta(ge=16, examples=[16], extra={"cpp": "std::size_t"})]
     """Size of every message, including the core's header. If the topics of a stream differ: the largest size."""
     type: MessageType = "octets"
-    """Type of every message, except in a stream, where each topic has its own."""
+    """Type of every message, except in a stream, where each topic has its own type."""
     publishers: Annotated[int, Meta(ge=1, le=1 << 16, examples=[1], extra={"cpp": "unsigned"})]
     """Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. At most 65,536, because the
     header has 16 bits for the publisher id."""
@@ -128,7 +130,7 @@ class Settings(Message, frozen=True, kw_only=True):
     domain: Annotated[int, Meta(ge=0, le=232, extra={"cpp": "int"})]
     """A DDS domain, or another number by which a middleware separates trials."""
     scope: str
-    """Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with it."""
+    """Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with this name."""
     scratch: str
     """Absolute path of a folder for this trial only, shared by its workers and removed afterwards."""
     interface: str = "lo"
@@ -151,7 +153,7 @@ class Placement(Message, frozen=True, kw_only=True):
     """Where and with which priority a worker's threads must run."""
 
     cpus: tuple[Cpu, ...]
-    """Processors that the process may use; empty: its affinity is not changed."""
+    """Processors that the process may use; empty: the affinity of the process is not changed."""
     policy: Policy
     priority: Annotated[int, Meta(ge=0, le=99, extra={"cpp": "int"})]
     """1..99 under fifo and rr."""
@@ -166,11 +168,12 @@ class Load(Message, frozen=True, kw_only=True, omit_defaults=True):
 
     kind: LoadKind = "max"
     rate_hz: Annotated[float, Meta(ge=1e-6, le=1e9)] = 0.0
-    """rate: messages per second. The instants are absolute (open loop): a late message does not delay later ones."""
+    """rate: messages per second. The instants are absolute (open loop): a late message does not delay later
+    messages."""
     arrivals: Arrivals = "periodic"
     """rate: distribution of the intended instants."""
     seed: Count = 0
-    """poisson: seed of the arrivals; it must differ between the senders of a trial."""
+    """poisson: seed of the arrivals; the seed must differ between the senders of a trial."""
     burst: Annotated[int, Meta(ge=1, extra={"cpp": "std::uint64_t"})] = 0
     """burst: number of messages sent without a pause."""
     recovery_s: SecondsOrZero = 0.0
@@ -181,12 +184,12 @@ class Load(Message, frozen=True, kw_only=True, omit_defaults=True):
     the mean rate. Empty: ``arrivals`` is the distribution."""
     lap_ns: Count = 0
     sleeps: bool = False
-    """true: the sender sleeps until the intended instant, as an application's timer does. false: it wakes up earlier
-    and spins until the instant."""
+    """true: the sender sleeps until the intended instant, as an application's timer does. false: the sender wakes up
+    earlier and spins until the instant."""
 
 
 class RoleRequest(Message, frozen=True, kw_only=True, tag_field="role"):
-    """The request to one role. It does not change while the role runs."""
+    """The request to one role. The request does not change while the role runs."""
 
     index: Index
     """Number of the role among the roles of its kind; 0 for a ping."""
@@ -255,7 +258,7 @@ class PongRequest(AnswererRequest, frozen=True, kw_only=True, tag="pong"):
     """The request to a pong."""
 
     echoes: Annotated[bool, Meta(examples=[True])]
-    """true: the pong replies; false: it only receives."""
+    """true: the pong replies; false: the pong only receives."""
     echoing: Several
     """Number of pongs of the trial that reply."""
 
@@ -339,7 +342,7 @@ class StopCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="
     """
 
     expected: Count = 0
-    """Number of distinct measured messages that a role which only receives must wait for; 0: it ends at once."""
+    """Number of distinct measured messages that a role which only receives must wait for; 0: the role ends at once."""
     subscribers: tuple[Index, ...] = ()
     """The subscribers to end; empty: every role ends."""
 
@@ -373,7 +376,7 @@ class Clock(Message, frozen=True, kw_only=True):
 
 
 class HelloEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="hello"):
-    """The first event of a worker: which adapter it is, and its clock."""
+    """The first event of a worker: the adapter of the worker, and its clock."""
 
     protocol: int
     adapter: str
@@ -397,8 +400,8 @@ class OwnSettings(Message, frozen=True, kw_only=True):
 
     language: Language
     text: Annotated[str, Meta(min_length=1)]
-    """Made from the values that the worker passed to the middleware. Contains no names of topics, no addresses and no
-    paths of the trial, and no keys."""
+    """The text is made from the values that the worker passed to the middleware. The text contains no names of topics,
+    no addresses and no paths of the trial, and no keys."""
 
 
 class PublishedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="published"):
@@ -409,7 +412,7 @@ class ReadyEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="rea
     """Every role has found its peers."""
 
     discovery_ns: Count
-    """Time from the creation of the topics (of late joiners: from their creation) until all peers are found."""
+    """Time from the creation of the topics (late joiners: from their own creation) until all peers are found."""
     opening_ns: Count = 0
     """Time from opening the middleware until the topics are created; ``discovery_ns`` begins afterwards."""
     placement: InForce
@@ -483,7 +486,10 @@ class Account(Message, frozen=True, kw_only=True, tag_field="event"):
 
 
 class TickEvent(Account, frozen=True, kw_only=True, tag="tick"):
-    """Sent after ``start`` and then once per second. The leading role is the first that sends, or else the first."""
+    """Sent after ``start`` and then once per second.
+
+    The leading role is the first role that sends, or else the first role.
+    """
 
     role: RoleKind
     """The leading role."""
@@ -511,7 +517,7 @@ class EndedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="end
     role: RoleKind
     index: Index
     sent: Count
-    """Number of measured messages that it sent; 0 for a subscriber."""
+    """Number of measured messages that the role sent; 0 for a subscriber."""
     forwarded: tuple[Count, ...] = ()
     """Number of measured messages that a subscriber sent, for each ``ForwardRequest``."""
 
@@ -550,7 +556,7 @@ class CallerResult(RoleResult, frozen=True, kw_only=True):
     warmup_samples: Count
     measured_s: SecondsOrZero
     first_begin_ns: Count
-    """CLOCK_MONOTONIC of the first measured message; 0: there was none."""
+    """CLOCK_MONOTONIC of the first measured message; 0: no message was measured."""
     start_ticks: Count
     """The value of the raw counter at which ``begin_ns`` of the samples is 0."""
     ticks_per_second: Hertz
@@ -558,7 +564,7 @@ class CallerResult(RoleResult, frozen=True, kw_only=True):
     sent: Count
     """Number of publishes that succeeded."""
     received: Count
-    """Number of distinct replies, including damaged ones."""
+    """Number of distinct replies, including damaged replies."""
     lost: Count
     late: Count
     """Number of replies that arrived after their timeout."""
@@ -566,7 +572,7 @@ class CallerResult(RoleResult, frozen=True, kw_only=True):
     reordered: Count
     damaged: Count
     publish_failed: Count
-    """Number of publishes that the middleware refused; they count as neither sent nor lost."""
+    """Number of publishes that the middleware refused; refused messages count as neither sent nor lost."""
     scheduled: Count | None = None
     """Number of intended instants within the measuring; null without a schedule."""
     late_sends: Count | None = None
@@ -633,9 +639,10 @@ class PublisherResult(RoleResult, frozen=True, kw_only=True, tag="publisher"):
     sent_bytes: Count | None = None
     """Size of all sent messages together, if sizes vary; null: every message has the topic's size."""
     timed_out: Count
-    """Number of publishes that back-pressure blocked beyond the write timeout; they count as neither sent nor lost."""
+    """Number of publishes that back-pressure blocked beyond the write timeout; such messages count as neither sent nor
+    lost."""
     publish_failed: Count
-    """Number of publishes that the middleware refused; they count as neither sent nor lost."""
+    """Number of publishes that the middleware refused; refused messages count as neither sent nor lost."""
     late_sends: Count | None = None
     """Number of messages sent more than one period of the schedule after their intended instant."""
     unsent: Count | None = None
@@ -666,14 +673,14 @@ class SubscriberResult(RoleResult, frozen=True, kw_only=True, tag="subscriber"):
 
     topic: Index
     received: Count
-    """Number of distinct messages, including damaged ones."""
+    """Number of distinct messages, including damaged messages."""
     duplicated: Count
     reordered: Count
     damaged: Count
     by_publisher: tuple[Count, ...] = ()
     """Number of distinct messages received from each publisher."""
     last_warm_up_ns: Count = 0
-    """CLOCK_MONOTONIC of the last warm-up message before the first measured message; 0: there was none."""
+    """CLOCK_MONOTONIC of the last warm-up message before the first measured message; 0: no such message."""
     first_received_ns: Count
     """CLOCK_MONOTONIC; 0: no message arrived."""
     last_received_ns: Count
@@ -687,7 +694,7 @@ class SubscriberResult(RoleResult, frozen=True, kw_only=True, tag="subscriber"):
     deserialize_p50_ns: Count | None = None
     """Median; null: the type is octets, or the middleware deserialises within its own calls."""
     history_due: Count = 0
-    """Number of history messages that the subscriber had to receive; 0 if it did not join late."""
+    """Number of history messages that the subscriber had to receive; 0 if the subscriber did not join late."""
     history_received: Count = 0
     """Number of distinct history messages that arrived."""
     history_ns: Count | None = None

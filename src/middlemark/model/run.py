@@ -23,14 +23,14 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     system: str
     virtual: bool | None
-    """The processor reports a hypervisor; None: it reports nothing about that."""
+    """The processor reports a hypervisor; None: the processor does not report this."""
     clocksource: str | None
     governor: str | None
-    """Frequency governor of processor 0; None: the kernel has none."""
+    """Frequency governor of processor 0; None: the kernel has no governor."""
 
 
 class HostMachine(msgspec.Struct, frozen=True, kw_only=True):
-    """One of several machines of a run, and how it is reached."""
+    """One of several machines of a run, and the interface that leads to the other machines."""
 
     name: str
     """Name of the host's site."""
@@ -41,14 +41,15 @@ class HostMachine(msgspec.Struct, frozen=True, kw_only=True):
     """Network interface that leads to the other machines."""
     mtu: int | None = None
     link_bps: float | None = None
-    """Speed that the interface reports; None: it reports none (usual for WiFi)."""
+    """Speed that the interface reports; None: the interface reports no speed (usual for WiFi)."""
     driver: str | None = None
     time: str = ""
-    """The service that synchronises its time of day, and the accuracy that this service reports; empty: not read."""
+    """The service that synchronises the host's time of day, and the accuracy that this service reports; empty: not
+    read."""
 
 
 class NotTried(msgspec.Struct, frozen=True):
-    """An adapter that did not take part in a run, and the command that would include it; empty: none exists."""
+    """An adapter that did not take part in a run, and the command that would include it; empty: no such command."""
 
     adapter: str
     why: str
@@ -68,12 +69,12 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     ended: str | None = None
     interrupted: bool = False
     error: str | None = None
-    """The error that ended the run early; None if it is complete or was interrupted."""
+    """The error that ended the run early; None if the run is complete or was interrupted."""
     commit: str = ""
     """The commit of the git work tree in which the command ran, with ``-dirty`` if files differ; empty: none."""
     seed: int
     machine: Machine
-    """The machine that coordinated the trials. The trials also ran on it, unless there are ``machines``."""
+    """The machine that coordinated the trials. The trials also ran on this machine, unless there are ``machines``."""
     machines: tuple[HostMachine, ...] = ()
     """The hosts, if the sites of the run are hosts."""
     adapters: tuple[Description, ...]
@@ -83,7 +84,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     not_tried: tuple[NotTried, ...] = ()
     """Adapters that were asked for and did not take part."""
     reached: Reached | None = None
-    """The precision reached; None: none was asked for, or the run did not end regularly."""
+    """The precision reached; None: no precision was asked for, or the run did not end regularly."""
     selftest: tuple[SelfTestCell, ...] = ()
     """The settings that ``selftest`` compares with themselves. Empty: another verb made the run."""
     tried: TriedLimit | None = None
@@ -99,9 +100,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     file: RunFile
     outcomes: tuple[TrialOutcome, ...]
     damaged: tuple[str, ...] = ()
-    """Lines of ``trials.jsonl`` that were left out, each with its number and what is wrong with it."""
+    """Lines of ``trials.jsonl`` that were left out, each with its number and the problem."""
     running: bool | None = False
-    """The process that measures it is alive. None: the run has not ended, and its file system has no locks to check."""
+    """The process that measures the run is alive. None: the run has not ended, and its file system has no locks to
+    check."""
 
     @property
     def name(self) -> str:
@@ -138,7 +140,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> str:
-        """State in words: complete, imported, interrupted, running, killed, or the error that ended it early."""
+        """State in words: complete, imported, interrupted, running, killed, or the error that ended the run early."""
         if self.file.error:
             return f"ended early: {self.file.error}"
         if self.file.ended:

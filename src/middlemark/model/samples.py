@@ -1,6 +1,6 @@
 """The records of the samples files, declared once. Times are in ns.
 
-``scripts/protocol`` generates ``core/records.hpp`` and the tables of ``docs/reference/protocol.md`` from them.
+``scripts/protocol`` generates ``core/records.hpp`` and the tables of ``docs/reference/protocol.md`` from these records.
 """
 
 from typing import Annotated, get_type_hints
@@ -53,10 +53,10 @@ class Sample(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """One message that a pong or a server stamped while answering it, in order.
+    """One message that a pong or a server stamped while answering the message, in order.
 
-    ``received_ticks`` minus the sender's ``start_ticks``, divided by its ``ticks_per_second``, is the time since the
-    sender's measuring began. ``begin_ns`` counts from the same instant.
+    ``received_ticks`` minus the sender's ``start_ticks``, divided by the sender's ``ticks_per_second``, is the time
+    since the sender's measuring began. ``begin_ns`` counts from the same instant.
     """
 
     stamp: U8
@@ -100,8 +100,8 @@ class Arrival(Struct, frozen=True):
     received_ns: U8
     """CLOCK_MONOTONIC of the arrival."""
     one_way_ns: U8
-    """Intended instant → the message is in the application's hands. Minus ``late_ns`` of the publisher's record it
-    counts from sending."""
+    """Intended instant → the message is in the application's hands. Minus ``late_ns`` of the publisher's record, the
+    time counts from sending."""
 
 
 class Bucket(Struct, frozen=True):
@@ -129,7 +129,7 @@ def sequences_of(stamps: Stamps) -> Stamps:
 
 
 def records_of(stamps: Stamps, stamped_every: int = 1) -> npt.NDArray[np.int64]:
-    """Return for each stamp the number of the publisher's record about it, from 0; -1 if no message has the stamp."""
+    """Return for each stamp the number of the publisher's record, from 0; -1 if no message has the stamp."""
     return (sequences_of(stamps).astype(np.int64) - 1) // stamped_every
 
 

@@ -21,7 +21,7 @@ _NEXT = re.compile(r",(?=\s*[A-Za-z_]+\s*=)")
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """The levels selected for each field; a cell needs one of them: ``{"pin": (None,), "size": (64, 1024)}``.
+    """The levels selected for each field; a cell needs one of these levels: ``{"pin": (None,), "size": (64, 1024)}``.
 
     Empty: every cell matches.
     """
@@ -60,7 +60,7 @@ def same_level(field: str, wanted: Level, level: Level) -> bool:
 
 
 def unmatched(selection: Selection, cells: Iterable[Cell]) -> Iterator[str]:
-    """Yield a sentence for each factor of which no cell has a selected level; for properties of transports none."""
+    """Yield a sentence for each factor of which no cell has a selected level; no sentence for properties."""
     listed = list(cells)
     for field, levels in selection.levels.items():
         factor = FACTOR_AT.get(field)
@@ -109,7 +109,7 @@ def read_selection(table: Mapping[str, object]) -> tuple[Selection, list[str]]:
 
 
 def read_typed_selection(text: str) -> tuple[Selection, list[str]]:
-    """Return the selection of ``pin=off,priority=other`` as typed; a comma before a factor's name begins the next."""
+    """Return the selection of ``pin=off,priority=other`` as typed. A comma before a factor's name begins a factor."""
     levels: dict[str, tuple[Level, ...]] = {}
     wrong: list[str] = []
     for part in _NEXT.split(text) if text else []:

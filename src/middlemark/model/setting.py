@@ -1,4 +1,4 @@
-"""Settings of the machine as suites, findings and the journal write them: a target and the value it is to get."""
+"""Settings of the machine as suites, findings and the journal write them: a target and its new value."""
 
 import re
 import shlex
@@ -26,12 +26,13 @@ MAY_BE_SET = (
     *("/sys/module/kvm/parameters/*", "/sys/module/haltpoll/parameters/*", "/proc/irq/*/smp_affinity*"),
     *(SHM, LATENCY, f"{GROUP}*"),
 )
-"""Targets that may be set. Suites may come from anywhere and run as root: only limits that can be restored."""
+"""Targets that may be set. Suites may come from anywhere and run as root, so only limits that can be restored may be
+set."""
 _NO_SETTING = (
     *("vm.drop_caches", "vm.compact_memory", "/sys/devices/system/cpu/*online", "/sys/devices/system/cpu/*probe"),
     *("/sys/devices/system/cpu/*release*", "/sys/fs/cgroup/*/release_agent", "/sys/fs/cgroup/*reclaim"),
 )
-"""Targets excluded: writing them has an effect that no other value reverts, or that is more than a limit."""
+"""Targets excluded: writing such a target has an effect that no other value reverts, or that is more than a limit."""
 
 
 class Setting(msgspec.Struct, frozen=True, order=True):
@@ -49,7 +50,7 @@ class Setting(msgspec.Struct, frozen=True, order=True):
 
     @property
     def command(self) -> str:
-        """Return the command with which a user sets it; empty for a group, which a process enters by itself."""
+        """Return the command with which a user makes the setting; empty for a group, which a process enters itself."""
         match self.kind:
             case "sysctl":
                 return f"sysctl -w {self.target}={shlex.quote(self.value)}"
@@ -108,7 +109,7 @@ def setting_of(target: str, value: object) -> Setting:
     elif kind_of(target) == "hold" and not re.fullmatch(r"[0-9]{1,9}", text):
         raise Wrong(f"{quoted(value)} is not a value of {target}; write a whole number of µs")
     elif kind_of(target) == "group" and not text.startswith("/"):
-        raise Wrong(f"{quoted(value)} is not a group; write its path, as in '/' or '/measured'")
+        raise Wrong(f"{quoted(value)} is not a group; write the path of a group, as in '/' or '/measured'")
     return Setting(target, text)
 
 

@@ -14,10 +14,10 @@ def _name_of(field: str) -> str:
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True, rename=_name_of):
-    """A distribution in ns. A quantile is None if there are too few samples for it.
+    """A distribution in ns. A quantile is None if there are too few samples.
 
-    This is the only declaration of the quantiles. They are fractions because 1000 * (1 - 0.99) is not 10 in floating
-    point.
+    This struct is the only declaration of the quantiles. Quantiles are fractions because 1000 * (1 - 0.99) is not 10 in
+    floating point.
     """
 
     min: float | None = None

@@ -1,4 +1,6 @@
-"""Sizes of the typed messages. ``size`` is that of the main array, which contains the core's header and the payload.
+"""Sizes of the typed messages.
+
+``size`` is the size of the main array, which contains the core's header and the payload.
 
 core/kit/messages.hpp declares the messages.
 """

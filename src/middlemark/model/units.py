@@ -82,7 +82,7 @@ def parse_rate(text: str) -> float:
 def check_rate(rate: float, shown: str) -> None:
     """Raise UnitError if no sender could send at this rate."""
     if rate == 0:
-        raise UnitError(f"{shown} is not a rate; leave it out to send as fast as possible")
+        raise UnitError(f"{shown} is not a rate; leave the rate out to send as fast as possible")
     if not LEAST_HERTZ <= rate <= MOST_HERTZ:
         raise UnitError(f"{shown} is not a rate; rates are from one a day to 1000M a second")
 
@@ -91,7 +91,7 @@ def parse_percent(text: str) -> float:
     """Return the ratio: ``5%`` is 0.05. A number without the percent sign is refused. Raises UnitError."""
     match = _QUANTITY.fullmatch(text.strip())
     if match is None or match[2] != "%":
-        raise UnitError(f"'{text}' is not a percentage; write it with its sign, as in 5%")
+        raise UnitError(f"'{text}' is not a percentage; write the percent sign, as in 5%")
     return float(Fraction(match[1]) / 100)
 
 

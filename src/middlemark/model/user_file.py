@@ -1,7 +1,7 @@
 """A user's own configuration file of a middleware. Its bytes are part of what is measured, so its SHA-256 is kept.
 
-It is the value of a native setting of the type ``file``. A cell contains ``PATH sha256:HEX``; a worker gets the path of
-the copy in the run's folder.
+The file is the value of a native setting of the type ``file``. A cell contains ``PATH sha256:HEX``; a worker gets the
+path of the copy in the run's folder.
 """
 
 import re
@@ -11,13 +11,13 @@ from pathlib import PurePosixPath
 import msgspec
 
 KEY = "config"
-"""Key of the native setting for the file, in every adapter that accepts one."""
+"""Key of the native setting for the file, in every adapter that accepts a file."""
 
 _WRITTEN = re.compile(r"(?P<path>.+) sha256:(?P<sha256>[0-9a-f]{64})", re.DOTALL)
 
 
 class UserFile(msgspec.Struct, frozen=True):
-    """One file. ``path`` is the absolute path at which it was when the run began."""
+    """One file. ``path`` is the absolute path of the file when the run began."""
 
     path: str
     sha256: str

@@ -1,4 +1,4 @@
-"""The workload of a robot: which nodes publish which topics to whom, how often, and with which deadline."""
+"""The workload of a robot: which nodes publish and receive which topics, how often, and with which deadline."""
 
 import os
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from middlemark.model.protocol import Arrivals, MessageType, Reliability
 from middlemark.model.types import misfit
 
 ALLOWED = 0.001
-"""Share of an edge's messages that may be lost or late, unless the topic sets another."""
+"""Share of an edge's messages that may be lost or late, unless the topic sets another share."""
 OCTETS: MessageType = "octets"
 Durability = Literal["volatile", "transient-local"]
-"""History for a late subscriber: ``volatile`` has none, ``transient-local`` the publisher's last messages."""
+"""History for a late subscriber: ``volatile`` has no history, ``transient-local`` the publisher's last messages."""
 DEEP = 1000
 """Depth in place of keep-all, on a transport that has no keep-all and does not limit the depth."""
 
@@ -30,7 +30,7 @@ class Lognormal(msgspec.Struct, frozen=True, tag="lognormal"):
 
 
 class FromFile(msgspec.Struct, frozen=True, eq=False, tag="file"):
-    """Sizes or instants from a file, for one message after the other, from the beginning again after the last.
+    """Sizes or instants from a file, for one message after the other, repeated from the beginning after the last.
 
     Two files with the same content are equal, whatever their paths.
     """
@@ -59,14 +59,14 @@ class FromFile(msgspec.Struct, frozen=True, eq=False, tag="file"):
 class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"source": "from"}):
     """One topic, with either ``rate_hz`` or ``after``.
 
-    With ``after``, a message is published for each message of that topic that arrives.
+    With ``after``, a message is published for each arriving message of the topic ``after``.
     """
 
     name: str
     source: str
     """The node that publishes the topic."""
     to: tuple[str, ...]
-    """The nodes that subscribe to the topic. The topic has an edge to each of them."""
+    """The nodes that subscribe to the topic. The topic has an edge to each of these nodes."""
     size: Annotated[int, Meta(ge=16)]
     """Bytes of a message, the core's header of 16 included; of the largest message, if sizes vary."""
     sizes: Lognormal | FromFile | None = None
@@ -87,14 +87,16 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     depth: Annotated[int, Meta(ge=1)] | None = 10
     """Depth of the keep-last history in messages; None is keep-all."""
     service: bool = False
-    """The topic carries the replies to ``after``, whose only subscriber publishes them. Both topics are one service."""
+    """The topic carries the replies to ``after``, whose only subscriber publishes the replies. Both topics are one
+    service."""
     durability: Durability = "volatile"
     history: Annotated[int, Meta(ge=0)] = 0
-    """Number of messages that late subscribers must receive on the chosen transport; 0: it is volatile there."""
+    """Number of messages that late subscribers must receive on the chosen transport; 0: the topic is volatile on this
+    transport."""
 
     @property
     def lap_s(self) -> float:
-        """Time after which the instants of the file repeat; 0: they come from no file."""
+        """Time after which the instants of the file repeat; 0: the instants come from no file."""
         return self.instants.messages / self.rate_hz if self.instants and self.rate_hz else 0.0
 
 
@@ -144,7 +146,7 @@ class Site(msgspec.Struct, frozen=True):
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A graph of nodes. Each topic has one publisher. A node that is in no ``shared`` process has its own."""
+    """A graph of nodes. Each topic has one publisher. A node that is in no ``shared`` process has its own process."""
 
     name: str
     topics: Annotated[tuple[Topic, ...], Meta(min_length=1)]
@@ -173,7 +175,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def processes(self) -> tuple[Process, ...]:
-        """All processes, those with a node that publishes at its own rate first, else in the order of their nodes."""
+        """All processes: first with nodes that publish at their own rate, else in the order of the nodes."""
         of_node = {node: each for each in self.shared for node in each.nodes}
         found = dict.fromkeys(of_node.get(node, Process(node, (node,))) for node in self.nodes)
         paced = {each.source for each in self.topics if each.rate_hz is not None}
@@ -208,7 +210,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(map(rate, self.topics))
 
     def under(self, scale: float, copies: int) -> "Workload":
-        """Return the graph in ``copies``, its rates times ``scale``. The names of further copies get a prefix."""
+        """Return the graph in ``copies``, with all rates times ``scale``. The names of further copies get a prefix."""
         scaled = [
             msgspec.structs.replace(each, rate_hz=each.rate_hz * scale) if each.rate_hz is not None else each
             for each in self.topics

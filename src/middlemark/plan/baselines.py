@@ -1,13 +1,13 @@
 """The cells of raw transports that a plan adds: the same experiments without a middleware.
 
-Each cell of a middleware gets a baseline on every raw transport that can honour its factors. It also gets a cell that
-copies its size within one process on its first processor. If it is encrypted, it also gets a cell that encrypts that
-size. A raw transport takes the cell's levels if it can. Otherwise it blocks instead of listening, copies instead of
-lending, and has its own reliability. Its history is as deep as its buffers, and its messages are octets. If it does not
-support the level of security, it runs without security, and its label says so. Cells that differ only in these factors
-share one baseline.
+Each cell of a middleware gets a baseline on every raw transport that can honour its factors. The middleware's cell also
+gets a cell that copies a message of its size within one process on its first processor. An encrypted cell also gets a
+cell that encrypts a message of its size. A raw transport takes the cell's levels if it can. Otherwise the raw transport
+blocks instead of listening, copies instead of lending, and has its own reliability. Its history is as deep as its
+buffers, and its messages are octets. A raw transport that does not support the level of security runs without security,
+and its label says so. Cells that differ only in these factors share one baseline.
 
-A search measures a dozen rates, so it gets only the raw transport of the cell's own carrier.
+A search measures a dozen rates, so the cell of a search gets only the raw transport of the cell's own carrier.
 """
 
 import math
@@ -44,11 +44,11 @@ _TWO = ("shared-memory", "udp")
 MOST_COPIES = 10_000
 FEWEST_COPIES = 30
 COPYING_S = 0.1
-"""Duration of copying within one process: nothing waits there, so a tenth of a second is enough."""
+"""Duration of copying within one process. Nothing waits during copying, so a tenth of a second is enough."""
 
 _NAMED = tuple(name for name, each in FACTORS.items() if each.of == "subject")
-"""The factors by which ``--only`` selects baselines themselves. By other factors it selects cells, each with its
-baselines."""
+"""The factors by which ``--only`` selects baselines themselves. By other factors ``--only`` selects cells, each with
+its baselines."""
 
 
 def without_names(context: Context) -> Context:
@@ -94,8 +94,8 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
 def copies(cell: Cell, limits: Limits) -> Limits:
     """Return the limits of a cell that copies within one process: a number of copies that takes about ``COPYING_S``.
 
-    The number is from ``FEWEST_COPIES`` to ``MOST_COPIES``. It is at most the number of messages in ``limits``, the
-    limits of the cells that are compared with the copies.
+    The number is from ``FEWEST_COPIES`` to ``MOST_COPIES``. The number is at most the number of messages in ``limits``,
+    the limits of the cells that are compared with the copies.
     """
     most = min(MOST_COPIES, max(FEWEST_COPIES, round(COPYING_S / copying_seconds(cell.size))))
     samples = most if limits.samples is None else min(most, limits.samples)
@@ -128,9 +128,9 @@ def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | N
 
 
 def _following(cell: Cell, adapter: Description, transport: Transport, hands: bool) -> Cell | None:
-    """Return the cell as that raw transport measures it; None if it would be another experiment.
+    """Return the cell as this raw transport measures it; None: that would be another experiment.
 
-    ``hands``: the cell hands over a pointer, so the baseline also does if it can.
+    ``hands``: the cell hands over a pointer, so the baseline also hands over if it can.
     """
     if any(cannot(transport, name, level_of(cell, name)) for name in ("size", "processes", "across")):
         return None

@@ -26,7 +26,7 @@ def expand_loads(
     """Cross the factors of the load.
 
     An invalid combination is left out with a note. A named level that is in no valid combination is refused; if
-    ``lenient``, it is left out with a note. Combinations that are not ``wanted`` are left out without a note.
+    ``lenient``, such a level is left out with a note. Combinations that are not ``wanted`` are left out without a note.
     """
     loads: list[LoadLevels] = [
         dict(zip(LOAD, levels, strict=True)) for levels in itertools.product(*(asked[factor].values for factor in LOAD))

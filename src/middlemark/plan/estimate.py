@@ -23,12 +23,13 @@ MESSAGE_S = 5e-6
 """Time between two messages of a stream at full rate."""
 MESSAGE_PER_BYTE_S = 0.7e-9
 WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
-"""Time after the last message for which a subscriber with missing messages waits before it counts them as lost."""
+"""Time after the last message for which a subscriber with missing messages waits before it counts the missing messages
+as lost."""
 PROOF_S = 4.5
 """Duration of the trials that prove the protection of a cell, made once."""
 SLOW_START_S = {("fastdds", "tcp"): 0.2, ("zenoh", "tcp"): 0.2, ("ros1", ""): 0.5}
-"""Additional time for discovery, by adapter and transport (empty: every transport). For ROS 1 it includes the start of
-its master."""
+"""Additional time for discovery, by adapter and transport (empty: every transport). The time for ROS 1 includes the
+start of its master."""
 HANDSHAKE_S = 0.2
 """Additional time for each process of a middleware that authenticates its peers."""
 
@@ -58,7 +59,7 @@ def estimate_trial(cell: Cell, trial: Trial) -> float:
 
 
 def _processes(cell: Cell) -> int:
-    """Return the number of worker processes of a trial. The graph of a workload says which nodes share one."""
+    """Return the number of worker processes of a trial. The graph of a workload says which nodes share a process."""
     if cell.processes == 1:
         return 1
     if cell.workload is not None:
@@ -82,7 +83,7 @@ def _measuring_seconds(cell: Cell, limits: Limits) -> float:
 
 
 def _may_lose(cell: Cell) -> bool:
-    """Say whether a flood may lose messages: a history overwrites them, or best effort does not resend them."""
+    """Say whether a flood may lose messages: a history overwrites, or best effort does not resend."""
     flood = cell.pattern == "stream" and not isinstance(cell.rate, float)
     return flood and (cell.depth is not None or cell.reliability == "best-effort")
 

@@ -1,4 +1,7 @@
-"""Expand one sweep to its cells in the order written. Notes say what was left out, and problems what is refused."""
+"""Expand one sweep to its cells in the order written.
+
+Notes say which levels were left out, and problems which levels are refused.
+"""
 
 import itertools
 import math
@@ -56,7 +59,8 @@ class Lack(msgspec.Struct, frozen=True):
 
 
 Settled = tuple[Target, dict[str, tuple[Level, ...]]]
-"""A target with the levels of each capability that it will be measured with. No level: it cannot be measured."""
+"""A target with the levels of each capability that it will be measured with. No level: the target cannot be
+measured."""
 
 
 class Expansion(msgspec.Struct, frozen=True):
@@ -81,7 +85,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
 
     if math.prod(len(everything[factor].values) for factor in LOAD) > MOST_CELLS:
         problems.append(
-            Problem(sweep.place, f"its loads make more than {MOST_CELLS} configurations, the most that can be planned")
+            Problem(sweep.place, f"the loads make more than {MOST_CELLS} configurations, the most that can be planned")
         )
         return Expansion((), tuple(notes), tuple(problems))
     loads = expand_loads(
@@ -105,7 +109,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     count = sum(shared * math.prod(map(len, levels.values())) for _, levels in settled)
     if count > MOST_CELLS:
         problems.append(
-            Problem(sweep.place, f"its levels make {count} configurations; at most {MOST_CELLS} can be planned")
+            Problem(sweep.place, f"the levels make {count} configurations; at most {MOST_CELLS} can be planned")
         )
         return Expansion((), tuple(notes), tuple(problems))
 
@@ -140,7 +144,7 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
 def _settle_sites(
     sweep: Sweep, everything: dict[str, Levels], hosts: Sequence[str], notes: list[Note], problems: list[Problem]
 ) -> None:
-    """Put the roles on two sites if there is a link or there are ``hosts``; add problems for levels that exclude it."""
+    """Put the roles on two sites if there is a link or ``hosts``; add problems for levels that exclude two sites."""
     link, across = everything["link"], everything["across"]
     if hosts and any(link.values) and not link.place.startswith("--"):
         links = listing([str(level) for level in link.values if level])
@@ -159,7 +163,7 @@ def _settle_sites(
         return
     first, second = sites_of(apart[0])
     if not hosts and not any(link.values):
-        text = f"no link joins {first} and {second}; give one, as in --link 1gbit, or --hosts {first}=…,{second}=…"
+        text = f"no link joins {first} and {second}; give a link, as in --link 1gbit, or --hosts {first}=…,{second}=…"
         problems.append(Problem(across.place, text))
     if everything["processes"].values == (1,):
         text = f"1 process cannot be on two sites (across {apart[0]}); leave out one of the two"
@@ -179,7 +183,7 @@ def _on_hosts(everything: dict[str, Levels], named: Sequence[str], hosts: Sequen
             text = f"{level}: there is no host {listing(strangers)}; there are {listing(hosts)}"
             problems.append(Problem(everything["across"].place, text))
     if any(everything["link"].values):
-        text = "a link is emulated within one machine; leave it out, or leave out --hosts"
+        text = "a link is emulated within one machine; leave out the link, or leave out --hosts"
         problems.append(Problem(everything["link"].place, text))
     if any(everything["system"].values):
         text = "settings are changed on this machine only; leave them out, or leave out --hosts"
@@ -189,14 +193,14 @@ def _on_hosts(everything: dict[str, Levels], named: Sequence[str], hosts: Sequen
         problems.append(Problem(everything["security"].place, text))
     searched = [str(level) for level in everything["rate"].values if level in SEARCHES]
     if searched and any(map(is_apart, named)):
-        when = "while it measures, and between two hosts they are known only after a trial"
+        when = "while it measures, and between two hosts such latencies are known only after a trial"
         text = f"{searched[0]} needs one-way latencies {when}; give a rate"
         problems.append(Problem(everything["rate"].place, text))
     return problems
 
 
 def _narrow(levels: Levels, context: Context) -> Levels:
-    """Return the levels without those that ``--only`` excludes. Some levels are only known once a cell is made."""
+    """Return the levels without the levels that ``--only`` excludes. Some levels are only known once a cell is made."""
     if not levels.named or levels.factor in _SETTLED_LATE:
         return levels
     kept = tuple(level for level in levels.values if context.selects(levels.factor, level))
@@ -204,7 +208,7 @@ def _narrow(levels: Levels, context: Context) -> Levels:
 
 
 def _check_sizes(sweep: Sweep, asked: dict[str, Levels], notes: list[Note], problems: list[Problem]) -> None:
-    """Leave out, with a note, sizes that a type cannot have; refuse a type or a size for which nothing remains."""
+    """Leave out, with a note, sizes that a type cannot have; refuse types and sizes without any left."""
     types, sizes = asked["type"], asked["size"]
     misfits = {
         (type_name, size): why
@@ -278,7 +282,8 @@ def _refused(
     ]
     targets = [(target, levels) for target, levels in settled if not target.strict]
     named = sweep.adapters != ("all",)
-    # A named adapter must honour each level on some transport. Under "all" it is enough that one adapter does.
+    # A named adapter must honour each level on some transport. Under "all" it is enough that one adapter honours the
+    # level.
     names = (
         list(dict.fromkeys(target.adapter.name for target, _ in targets if not target.company and target.wanted))
         if named
@@ -467,7 +472,7 @@ def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: 
             changed.setdefault(shown, []).append(topic.name)
     for level, names in changed.items():
         if cells and not target.adapter.is_raw_transport:
-            notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, which is what it supports"))
+            notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, which the transport supports"))
     types = {each.type for each in workload.topics if honoured(each, target.transport).type != each.type}
     if types and cells and not target.adapter.is_raw_transport:
         text = f"{target.name}: messages of type {listing(sorted(types))} are carried as octets of their size"
@@ -488,7 +493,7 @@ def _copying_cells(
     notes: list[Note],
     problems: list[Problem],
 ) -> list[Cell]:
-    """Return the cells of a transport that copies within one process; it has round trips only."""
+    """Return the cells of a transport that copies within one process; such a cell has round trips only."""
     rates = dict.fromkeys(
         (load["rate"], load["arrivals"]) for load in loads if (load["pattern"], load["subscribers"]) == ("ping-pong", 1)
     )

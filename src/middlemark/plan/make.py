@@ -50,7 +50,7 @@ def make_plan(
         suites: The suites.
         descriptions: The adapters that are built.
         cpus: The processors that this process may use.
-        seed: The seed, unless a suite has one.
+        seed: The seed, unless a suite has a seed.
         only: ``KEY=VALUE`` as typed.
         absent: How to get each adapter that is known but not built.
         unchecked: Absent adapters that are left out with a note instead of being refused.
@@ -58,6 +58,7 @@ def make_plan(
 
     Raises:
         RequestError: With every problem found.
+
     """
     chosen, problems = read_only(only)
     context = Context(
@@ -131,7 +132,7 @@ def _merge(
         if old is added:
             continue
         if (old.limits, old.domain) != (added.limits, added.domain):
-            text = f"configurations that are also in {old.place} are measured once, with the limits there"
+            text = f"configurations that are also in {old.place} are measured once, with the limits of that sweep"
             notes.append(Note(sweep.place, text))
         if old.trials < new.trials:
             measured[cell] = msgspec.structs.replace(old, trials=new.trials)
@@ -156,7 +157,10 @@ def _add_baselines(measured: dict[Cell, Measuring], baselines: Iterable[tuple[Su
 
 
 def _enough(cell: Cell, measured: Measuring) -> Measuring:
-    """Return how the cell is measured: a cell without receivers gets a limited number of copies."""
+    """Return how the cell is measured.
+
+    A cell without receivers only copies its message: its number of samples is limited.
+    """
     return measured if cell.subscribers else msgspec.structs.replace(measured, limits=copies(cell, measured.limits))
 
 
@@ -215,9 +219,9 @@ def unmatched(plan: Plan, suites: Sequence[Suite], context: Context) -> list[Pro
 
 
 def deciding_trials(plan: Plan) -> int:
-    """Return the fewest trials by which every expectation can be decided, even by one of its parts; 0: there is none.
+    """Return the fewest trials by which every expectation can be decided, even by one part; 0: no expectations.
 
-    Each of m expectations gets an m-th of the error, and each of its parts a share of that.
+    Each of m expectations gets an m-th of the error, and each of the expectation's parts a share of the m-th.
     """
     parts = [found for each in plan.expectations if (found := _parts(each, plan))]
     return fewest_trials(ALPHA / len(parts) / max(map(len, parts))) if parts else 0

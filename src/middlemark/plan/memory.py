@@ -1,8 +1,8 @@
 """The least memory that a trial needs: the records of its roles, and the messages that wait in histories.
 
-Records are allocated and touched before the start, so their number is limited; further ones go to a histogram. The
-number of waiting messages follows from the request (a depth of 10,000 at 16 MiB is 160 GB), so they are counted in
-full.
+Records are allocated and touched before the start, so their number is limited; further samples go to a histogram. The
+number of waiting messages follows from the request (a depth of 10,000 at 16 MiB is 160 GB), so waiting messages are
+counted in full.
 """
 
 import math
@@ -19,13 +19,14 @@ ROUND_TRIP_RECORD_BYTES = 64
 MOST_RECORDS_BYTES = 1 << 30
 """Limit for all roles of a trial together."""
 KEEP_ALL_BYTES = 256 << 20
-"""Bytes that wait in a keep-all history, to which the adapters limit it, but at least ``KEEP_ALL_LEAST`` messages."""
+"""Bytes of the messages that wait in a keep-all history. The adapters limit the history to these bytes, but to at least
+``KEEP_ALL_LEAST`` messages."""
 KEEP_ALL_LEAST = 4
 
 FASTEST_HZ = 10e6
-"""More messages per second than any publisher sends one by one. A publisher that batches continues in the histogram."""
+"""No publisher sends more messages per second one by one. A publisher that batches continues in the histogram."""
 FASTEST_BYTES_PER_S = 32e9
-"""More bytes per second than two processors fill and check."""
+"""Two processors do not fill and check more bytes per second."""
 SHORTEST_ROUND_TRIP_S = {"poll": 150e-9, "block": 500e-9, "listen": 500e-9}
 SHORTEST_COPYING_S = 60e-9
 """The shortest round trip of a ping without pongs, which only copies."""
@@ -38,8 +39,9 @@ MOST_BUNCHED = 10
 def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
     """Return the number of records that each publisher and each subscriber of a stream may keep raw.
 
-    It is the number of messages expected, limited so that all roles together stay within ``MOST_RECORDS_BYTES``. Both
-    ends keep the first messages of every publisher, so that each record has its counterpart.
+    The number is the number of expected messages, limited so that all roles together stay within
+    ``MOST_RECORDS_BYTES``. Both ends keep the first messages of every publisher, so that each record has its
+    counterpart.
     """
     publishers = math.ceil(cell.publishers / cell.topics)
     a_message = cell.publishers * PUBLISHER_RECORD_BYTES + cell.subscribers * publishers * SUBSCRIBER_RECORD_BYTES
@@ -80,8 +82,8 @@ def _needed_by_graph(graph: Workload, limits: Limits) -> int:
 def memory_needed(cell: Cell, limits: Limits) -> int:
     """Return the least bytes that all processes of a trial need: records and waiting messages.
 
-    Every end of a topic may have a full history: ``depth`` messages, or those of ``KEEP_ALL_BYTES``, but at most the
-    number sent. One more message is in use.
+    Every end of a topic may have a full history: ``depth`` messages, or the messages that fit into ``KEEP_ALL_BYTES``,
+    but at most the number sent. One more message is in use.
     """
     if cell.workload is not None:
         return _needed_by_graph(cell.workload.under(cell.scale, cell.copies), limits)
@@ -117,7 +119,10 @@ def _records(cell: Cell, limits: Limits) -> int:
 
 
 def _ends(cell: Cell) -> int:
-    """Return the number of histories. A role of a stream has one; any other role writes to one and reads from one."""
+    """Return the number of histories.
+
+    A role of a stream has one history; any other role has one for writing and one for reading.
+    """
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     return roles if cell.pattern == "stream" else 2 * roles
 

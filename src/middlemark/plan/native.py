@@ -21,7 +21,7 @@ def accepts(adapter: Description, key: str) -> bool:
 
 
 def native_of(sweep: Sweep, context: Context, adapter: Description) -> tuple[tuple[str, str], ...]:
-    """Return an adapter's settings in a sweep, sorted by key: those of the suite, overridden by the command line's."""
+    """Return an adapter's settings in a sweep, sorted by key: settings of the suite, overridden by the command line."""
     written = {each.adapter: each.settings for each in sweep.native}
     settings = dict(written.get(adapter_of(adapter.name), ())) | dict(written.get(adapter.name, ()))
     # The more specific key wins, in any order: KEY, then ADAPTER.KEY, then ADAPTER@VERSION.KEY.
@@ -78,7 +78,7 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
                 key = each.word[len(owner) + 1 :]
                 if (wrong := _wrong(builds[0], key, each.value, context)) is not None:
                     problems.append(Problem(each.place, wrong))
-            elif owner not in asked:  # otherwise its absence is already a problem
+            elif owner not in asked:  # otherwise the absence of the adapter is already a problem
                 problems.append(Problem(each.place, f"{owner} is not measured; {there_are(measured)}"))
         elif measured and not any(_keys(each, sweep, context) for sweep in sweeps):
             problems.append(Problem(each.place, _for_no_adapter(each.word, measured.values(), context)))
@@ -112,7 +112,7 @@ def _adapters(sweep: Sweep, context: Context) -> list[Description]:
 
 
 def _owner(word: str, context: Context) -> str | None:
-    """Return the adapter that ``word`` begins with; None: it is a bare key.
+    """Return the adapter that ``word`` begins with; None: ``word`` is a bare key.
 
     Names may contain dots, so the longest name that matches wins.
     """
@@ -121,7 +121,7 @@ def _owner(word: str, context: Context) -> str | None:
 
 
 def _wrong(adapter: Description, key: str, value: str, context: Context) -> str | None:
-    """Return what is wrong with the setting; None: nothing. A path needs its hash, because the file may change."""
+    """Return the problem of the setting; None: no problem. A path needs its hash, because the file may change."""
     if key == KEY and accepts(adapter, key):
         return None if user_file(value) else "a configuration file is given with --config ADAPTER=FILE, or in [config]"
     if key == KEY:
@@ -146,4 +146,4 @@ def _for_no_adapter(word: str, adapters: Iterable[Description], context: Context
 
 
 def _hint(key: str, names: Sequence[str] | Mapping[str, str]) -> str:
-    return did_you_mean(key, names) if names else "it has no native settings"
+    return did_you_mean(key, names) if names else "the adapter has no native settings"

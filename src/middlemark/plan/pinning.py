@@ -29,9 +29,9 @@ def place(
 
     ``cpus``: the processors that this process may use, at least one.
 
-    If there are more roles than processors, the first ones are used again. Under ``poll`` every role spins and needs
-    its own processor. Under ``block`` and ``listen`` no role does: a publisher sleeps until its schedule and spins only
-    briefly.
+    If there are more roles than processors, the first processors are used again. Under ``poll`` every role spins and
+    needs its own processor. Under ``block`` and ``listen`` no role spins permanently: a publisher sleeps until its
+    schedule and spins only briefly.
     """
     roles = count_roles(pattern, publishers, subscribers)
     pin: tuple[int, ...] | None = None

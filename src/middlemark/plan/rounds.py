@@ -22,7 +22,7 @@ _NOTHING_MORE = Wanted()
 def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
     """Return the plan with the precision asked for. Raises RequestError if no cell is selected or no round fits.
 
-    Baselines are measured in every round, but no round is added for them unless the focus names them.
+    Baselines are measured in every round, but no round is added for baselines unless the focus names them.
     """
     problems = [*_too_long(plan, asked.budget_s)]
     named = any(FACTORS[each.factor].of == "subject" for each in asked.focus)
@@ -88,7 +88,7 @@ def within(plan: Plan, budget_s: float) -> Plan:
 
 
 def _cost(fitted: Fitted) -> str:
-    """Return how many trials are left, and what that costs in certainty."""
+    """Return how many trials are left, and how much certainty is lost."""
     verdicts = "" if fitted.verdicts else f"no verdict is possible, which needs {FIRST_ROUNDS} trials, and "
     left = f"{format_count(fitted.trials, 'trial')} per row instead of {fitted.planned_trials}"
     return f"{left}: {verdicts}intervals are about {fitted.wider:.2g} times as wide"
@@ -167,7 +167,7 @@ def with_another_round(plan: Plan, cells: Iterable[int] | None = None) -> Plan:
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """The meaning of one label: the cell, with these native settings in addition to its own."""
+    """The meaning of one label: the cell, with these native settings in addition to the cell's own settings."""
 
     label: str
     native: Mapping[str, str] = {}
@@ -181,8 +181,9 @@ class Variant(msgspec.Struct, frozen=True):
 def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
     """Return the plan with each cell i replaced by its ``variants[i]``, each with the cell's number of trials.
 
-    All trials are interleaved again with the plan's own seed. Raises ValueError if two variants of a cell have one
-    label. Also raises it if the plan has baselines, because they would be measured as often as the cells.
+    All trials are interleaved again with the plan's own seed. Raises ValueError if two variants of a cell have the same
+    label. Also raises ValueError if the plan has baselines, because each baseline would also be measured once for each
+    variant.
     """
     if plan.baselines:
         raise ValueError("a plan with baselines cannot be labelled")
@@ -191,7 +192,7 @@ def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
     measured: list[Measuring] = []
     for index, (cell, name, some) in enumerate(zip(plan.cells, plan.names, variants, strict=True)):
         if len({each.label for each in some}) < len(some):
-            raise ValueError(f"two variants of {cell.adapter} have one label")
+            raise ValueError(f"two variants of {cell.adapter} have the same label")
         trials = [each for each in plan.trials if each.cell == index]
         how = Measuring(name, trials[0].limits, trials[0].domain, len(trials), name)
         for each in some:

@@ -21,14 +21,14 @@ FALLBACK_DEPTH = 1000
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """The input of a plan besides the suites: adapters, how to get absent ones, processors, hosts, and ``--only``."""
+    """The input of a plan besides the suites: adapters, how to get others, processors, hosts, and ``--only``."""
 
     descriptions: tuple[Description, ...]
     absent: Mapping[str, str]
     cpus: tuple[int, ...]
     only: tuple[Only, ...] = ()
     hosts: tuple[str, ...] = ()
-    """Names of the hosts that take part; empty: only this machine does."""
+    """Names of the hosts that take part; empty: only this machine takes part."""
     unchecked: tuple[str, ...] = ()
     """Absent adapters that a run builds first; the plan leaves them out with a note."""
 
@@ -44,15 +44,16 @@ class Target(msgspec.Struct, frozen=True):
     adapter: Description
     transport: Transport
     strict: bool
-    """Adapter and transport were named: levels that the target lacks are refused, otherwise left out."""
+    """Adapter and transport were named: levels that the target lacks are refused, otherwise such levels are left
+    out."""
     company: bool
-    """A baseline of a middleware: it follows the middleware's levels as far as it can."""
+    """A baseline of a middleware: the baseline has the middleware's levels as far as it can."""
     wanted: bool
     """True if ``--only`` selects the target."""
 
     @property
     def name(self) -> str:
-        """Name of the target in a row: ``cyclonedds udp``; for a baseline with one transport, its own name."""
+        """Name of the target in a row: ``cyclonedds udp``; for a baseline with one transport, the adapter's name."""
         is_only_one = self.adapter.name == self.transport.name
         return self.adapter.name if is_only_one else f"{self.adapter.name} {self.transport.name}"
 
@@ -62,9 +63,9 @@ def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
 
     For a stream: keep-all. On a transport without keep-all: its deepest history divided by ``publishers``, the number
     on one topic, because a reader keeps a history for each publisher and their sum is limited. FALLBACK_DEPTH replaces
-    the deepest history if the transport names none. For other patterns: 1.
+    the deepest history if the transport names no depth. For other patterns: 1.
 
-    A stream does not get reliable keep-last 1: at full rate that would measure how fast messages replace each other.
+    A stream does not get reliable keep-last 1: at full rate this would measure how fast messages replace each other.
     """
     if pattern != "stream":
         return 1
@@ -197,7 +198,7 @@ def _targets_of(
 
 
 def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
-    """Return the transports that ``all`` means: ``default`` only if it is named or the only one."""
+    """Return the transports that ``all`` means: ``default`` only if it is named or is the only transport."""
     names = [each.name for each in adapter.transports]
     return (
         names if DEFAULT_CONFIGURATION in asked else [name for name in names if name != DEFAULT_CONFIGURATION] or names

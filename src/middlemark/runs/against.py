@@ -10,8 +10,8 @@ from middlemark.problems import Problem
 from middlemark.suite.sweep import RawOptions
 
 NOT_WORSE = {"p50": "-99% … 5%", "throughput": "-5% … 9900%"}
-"""Metric → the allowed change from the other build to the usual build: at most 5 % worse, which is the margin
-everywhere."""
+"""Metric → the allowed change from the other build to the usual build: at most 5 % worse, which is the margin of all
+verdicts."""
 
 
 def against_another_build(
@@ -19,7 +19,7 @@ def against_another_build(
 ) -> tuple[RawOptions, list[Problem]]:
     """Return the options, with the other builds as adapters and an expectation for each, and the problems.
 
-    ``which``: the version of the other builds (the part of their names after the @), or the folder of an installation.
+    ``which``: the version of the other builds (the part of a name after the @), or the folder of an installation.
     """
     named = [each.strip() for each in str(options.keys.get("adapter", "all")).split(",")]
     if "all" in named:
@@ -31,7 +31,7 @@ def against_another_build(
         asked = f"{name}@{which}"
         old = next((each for each, worker in workers.items() if is_version(worker.description, asked)), asked)
         if old == name:
-            problems.append(Problem("--against", f"{which} is the build that {name} already names; name another one"))
+            problems.append(Problem("--against", f"{name} already is the build {which}; give another build"))
         adapters += [name, old]
         words = {"a": f"adapter={old}", "b": f"adapter={name}", "metric": metric, "change": NOT_WORSE[metric]}
         words["say"] = f"{name} is no worse than {old}"

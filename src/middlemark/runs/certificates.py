@@ -12,7 +12,10 @@ from middlemark.security.layout import ENDS
 
 
 def own_certificates(certs: str | None, plan: Plan, workers: Mapping[str, Worker], interface: str) -> str:
-    """Return the absolute path of the user's certificates; empty: each trial makes its own. Raises RequestError."""
+    """Return the absolute path of the user's certificates; empty: each trial makes its own certificates.
+
+    Raises RequestError.
+    """
     if certs is None:
         return ""
     protected = [cell for cell in plan.cells if cell.security != "none"]

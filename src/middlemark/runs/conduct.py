@@ -44,11 +44,13 @@ class Built(NamedTuple):
     workers: dict[str, Worker]
     absent: dict[str, str]
     unchecked: tuple[str, ...] = ()
-    """The adapters that a run would build first. A dry run cannot check what they support."""
+    """The adapters that a run would build first. A dry run cannot check the capabilities of these adapters."""
 
 
 def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
-    """Return the workers. Workers that do not answer are reported and left out. Raises MeasureError if there are none.
+    """Return the workers. Workers that do not answer are reported and left out.
+
+    Raises MeasureError if there are no workers.
 
     ``asked``: names of adapters, or ``all``. Adapters that are not built yet are built first (workers.later).
     ``dry_run``: builds nothing; it is then no error if no worker is built yet.
@@ -94,7 +96,7 @@ def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried
     found = [
         NotTried(name, "not built", f"./middlemark build {name}")
         if why.startswith(LATER)
-        else NotTried(name, re.sub(r" \([^()]*\)$", "", why))  # the parenthesis at the end says how to install it
+        else NotTried(name, re.sub(r" \([^()]*\)$", "", why))  # without the advice in parentheses at the end
         for name, why in sorted(built.absent.items())
         if name not in BENCH_ONLY or meant is not None
     ]
@@ -182,7 +184,7 @@ def run_file(
     cluster: "Cluster | None" = None,
     named: Sequence[str] | None = None,
 ) -> "RunFile":
-    """Return the description of a run that begins now, which is stored with it.
+    """Return the description that is stored with a run that begins now.
 
     ``cluster``: the hosts that take part. ``named``: the requested adapters; None: the adapters that the suites name.
     """
@@ -292,7 +294,7 @@ def _missed(run: "MeasuredRun", fail_if: FailIf) -> bool:
 
 
 def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:
-    """Return what could not be stored and its path; None: everything is stored."""
+    """Return a sentence about results that could not be stored; None: everything is stored."""
     if error is not None:
         return f"the run ended early: {error}; earlier results are kept"
     lost = [failure for result in results for failure in result.failures if failure.code in NOT_KEPT]

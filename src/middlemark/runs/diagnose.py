@@ -1,4 +1,4 @@
-"""The limits that the rows of a run met, the setting that lifts each, and the plan that measures before and after."""
+"""The limits that the rows of a run met, the settings that lift them, and the plan that measures before and after."""
 
 import math
 import statistics
@@ -31,7 +31,7 @@ MOST_CELLS = 6
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """One limit, the rows that met it, and the setting that lifts it (None: this machine has none)."""
+    """One limit, the rows that met it, and the setting that lifts it (None: this machine has no such setting)."""
 
     check: str
     limits: tuple[Limit, ...]
@@ -40,7 +40,10 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diagnosed(run: "MeasuredRun") -> tuple[Diagnosis, ...]:
-    """Return the limits for which the run has evidence, the worst first. Only the run's own machine has lifts."""
+    """Return the limits for which the run has evidence, the worst first.
+
+    Settings are given only on the machine that measured the run.
+    """
     described = {each.name: each for each in run.file.adapters}
     here = not run.file.imported and read_machine().host == run.file.machine.host
     found = limits_of(run.results, run.outcomes, described)
@@ -75,7 +78,7 @@ def named(cell: Cell) -> str:
 
 
 def trial_plan(run: "MeasuredRun", found: Diagnosis, trials: int, seed: int) -> Plan:
-    """Return the plan that measures the rows of a diagnosis before and after its lift, interleaved."""
+    """Return the plan that measures the rows of a diagnosis before and after the limit is lifted, interleaved."""
     assert found.lift is not None
     plan = run.file.plan
     cells: list[Cell] = []
@@ -142,7 +145,7 @@ def _verdict(run: "MeasuredRun", before: "CellResult", after: "CellResult", lift
 
 
 def _received(run: "MeasuredRun", cells: Sequence[Cell]) -> list[dict[int, float]]:
-    """Return, for each cell, the share of messages that arrived, by round. A failed trial has 0.
+    """Return, for each cell, the share of messages that arrived, by round. A failed trial has the share 0.
 
     With a fixed rate, the share is of the highest number of messages that any trial sent, so messages not sent in time
     count as lost.
@@ -171,7 +174,7 @@ def _sign_verdict(differences: Sequence[float]) -> str:
     n = more + less
     tail = sum(math.comb(n, k) for k in range(max(more, less), n + 1)) / 2**n
     if n == 0 or min(1.0, 2 * tail) > 1 - CONFIDENCE:
-        return f"undecided: more in {more} of {len(differences)} rounds"
+        return f"undecided: better in {more} of {len(differences)} rounds"
     word = "better" if more > less else "worse"
     return f"{word} in {max(more, less)} of {len(differences)} rounds"
 

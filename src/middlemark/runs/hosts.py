@@ -1,4 +1,4 @@
-"""The hosts of a run: checks the options, connects, and checks that each host has what the cells need."""
+"""The hosts of a run: checks the options, connects, and checks that each host can measure the cells."""
 
 import contextlib
 import importlib.util
@@ -50,7 +50,7 @@ def reaching(asked: HostsAsked) -> Iterator[Reaching | None]:
     """
     if asked.hosts is None and asked.scheduler is None:
         if asked != HostsAsked():
-            raise RequestError([Problem("", "--remote-python, --insecure and --tls-… go with --hosts or --scheduler")])
+            raise RequestError([Problem("", "--remote-python, --insecure and --tls-… need --hosts or --scheduler")])
         yield None
         return
     hosts = _checked(asked)

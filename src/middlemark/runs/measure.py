@@ -1,4 +1,4 @@
-"""Measures the trials of a run, stores each when it has ended, and adds rounds if the plan asks for them."""
+"""Measures the trials of a run, stores each trial when it has ended, and adds rounds if the plan asks for them."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ def measure_trials(
     quiet: bool,
     cluster: Cluster | None = None,
 ) -> Ending:
-    """Measure the trials that have no outcome in ``outcomes`` yet, and append theirs.
+    """Measure the trials that have no outcome in ``outcomes`` yet, and append their outcomes.
 
     ``cluster``: the hosts that take part; None: only this machine.
     """
@@ -81,15 +81,15 @@ def measure_trials(
 
 
 def differences(file: RunFile, workers: Mapping[str, Worker]) -> Iterator[str]:
-    """Yield a message for each difference between the run's machine, versions and workers and the present ones.
+    """Yield a message for each difference of machine, versions and workers between the run and now.
 
     Trials measured under different conditions must not be mixed in one cell.
     """
     if file.imported:
-        yield "it was imported, so it has no trials to measure"
+        yield "the run was imported, so it has no trials to measure"
         return
     if file.machines:
-        yield f"it was measured on {len(file.machines)} hosts, which may have changed since then: start a new run"
+        yield f"the run was measured on {len(file.machines)} hosts, which may have changed since then: start a new run"
     if file.middlemark != __version__:
         yield f"Middlemark was {file.middlemark} then and is {__version__} now: start a new run"
     machine = read_machine()

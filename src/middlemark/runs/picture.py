@@ -43,7 +43,8 @@ def browser() -> str:
 def picture_of(page: str, kind: str) -> bytes:
     """Return the picture of a report's page, as SVG or PNG. Raises MeasureError if it cannot be drawn."""
     chromium = browser()
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # it does not work for root, and only our page is opened
+    # Chromium's sandbox does not work for root, and only our own page is opened
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory(prefix="middlemark-picture-") as folder:
         file = Path(folder, "report.html")
         file.write_text(page, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The output of verbs about runs: after measuring or importing them, and when they are shown later."""
+"""The output of verbs about runs: after measuring or importing runs, and when stored runs are shown."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -118,7 +118,7 @@ def is_question(run: "MeasuredRun") -> bool:
 
 
 def _render_answer(document: "Document", run: "MeasuredRun", output_format: str) -> str:
-    """Return the answer, as JSON or as text."""
+    """Return the answer of ``which``, as JSON or as text."""
     from middlemark.document.next_steps import next_of
     from middlemark.show import output
     from middlemark.show.json.which import render_json

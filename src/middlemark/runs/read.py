@@ -46,12 +46,12 @@ def stored_run(folder: Path) -> Run:
         return read_run(folder)
     except StoreError as error:
         raise MeasureError(
-            str(error), "name the folder of a run; to see those in runs/: middlemark list runs"
+            str(error), "name the folder of a run; to see the runs in runs/: middlemark list runs"
         ) from None
 
 
 def trials_of(run: MeasuredRun, index: int, warn: Callable[[str], None]) -> Iterator[tuple[TrialOutcome, list[Kept]]]:
-    """Yield the measured trials of a cell with their samples. ``warn`` gets a message for each that is unreadable."""
+    """Yield the measured trials of a cell with their samples. ``warn`` gets a message for each unreadable trial."""
     for outcome in (each.outcome for each in run.trials[index] if each.outcome.failed is None):
         try:
             if outcome.files:
@@ -74,7 +74,7 @@ def damaged(run: Run) -> tuple[str, ...]:
 
 
 def newest(folder: Path) -> Path:
-    """Return the folder itself if it is a run, else the newest run in it. Raises MeasureError if there is none."""
+    """Return the folder itself if it is a run, else the newest run in it. Raises MeasureError if there is no run."""
     if (folder / "run.json").exists():
         return folder
     if inside := list_runs(folder) if folder.is_dir() else []:
@@ -95,13 +95,13 @@ def _no_such_run(folder: Path) -> MeasureError:
 
 
 def earlier_run(last: Path, accepts: Callable[[Run], bool]) -> Run | None:
-    """Return the newest run before ``last`` in the same folder that is accepted; None: there is none.
+    """Return the newest run before ``last`` in the same folder for which ``accepts`` returns true; None: no such run.
 
     Runs that cannot be read are left out.
     """
     earlier = list_runs(last.parent)
     for each in reversed(earlier[: earlier.index(last)] if last in earlier else earlier):
-        with contextlib.suppress(StoreError):  # `list runs` prints why it cannot be read
+        with contextlib.suppress(StoreError):  # `list runs` prints why a run cannot be read
             run = read_run(each)
             if accepts(run):
                 return run
@@ -109,7 +109,7 @@ def earlier_run(last: Path, accepts: Callable[[Run], bool]) -> Run | None:
 
 
 def _runs_nearby(folder: Path) -> str:
-    """Return the number of runs in the same folder or in ``runs``, and the closest name; empty if there are none."""
+    """Return the number of runs in the same folder or in ``runs``, and the closest name; empty if there are no runs."""
     for place in dict.fromkeys((folder.parent, Path(RUNS))):
         if names := [each.name for each in list_runs(place)] if place.is_dir() else []:
             near = nearest(folder.name, names)

@@ -21,7 +21,7 @@ from middlemark.system.root import Root
 from middlemark.system.settings import CannotError
 
 _BUFFERS = {"rmem_max": ("receive buffer",), "wmem_max": ("send buffer", "send and receive buffer")}
-"""Kernel limit → words by which the help of a native setting shows that it sets the same buffer."""
+"""Kernel limit → words by which the help of a native setting shows that the setting concerns the same buffer."""
 
 
 def lift_of(limit: Limit, plan: Plan, descriptions: Mapping[str, Description], interface: str = "lo") -> Lift | None:
@@ -57,7 +57,7 @@ def _of_machine(limit: Limit, needs: Needs) -> Lift | None:
 
 
 def _of_middleware(check: str, cell: Cell, needs: Needs, described: Description | None) -> Lift | None:
-    """Return the native setting of the buffer if it is below the kernel's limit and below what the cell needs."""
+    """Return the native setting of the buffer if it is below the kernel's limit and the cell's need."""
     if check not in _BUFFERS or described is None:
         return None
     try:

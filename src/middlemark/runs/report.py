@@ -44,7 +44,7 @@ def html_of(folders: Sequence[Path]) -> str:
 
 
 def line_of(folders: Sequence[Path]) -> str:
-    """Return the verdict of one run, or the changes from one to another, in one line. Raises MeasureError."""
+    """Return the verdict of one run, or the changes from one run to another, in one line. Raises MeasureError."""
     from middlemark.document import with_experiments
     from middlemark.document.changes import changes_between
     from middlemark.document.choices import in_a_line
@@ -57,7 +57,7 @@ def line_of(folders: Sequence[Path]) -> str:
 
 
 def changes_since_last(run: "MeasuredRun") -> "RunChanges | None":
-    """Return the changes since the last run of the same suites here; None: there is none, or it cannot be compared."""
+    """Return the changes since the last run of the same suites here; None: no such run, or it cannot be compared."""
     from middlemark.document.changes import changes_between
     from middlemark.runs.read import earlier_run, measured
     from middlemark.show.output import tell

@@ -25,7 +25,7 @@ def measure_in_scratch(plan: Plan, workers: Mapping[str, Worker], *, quiet: bool
     """Return the trials of each cell; None: interrupted. The files of the trials are removed."""
     outcomes: list[TrialOutcome] = []
     with contextlib.ExitStack() as ending:
-        name = make_scratch()  # if this process is killed, the next run removes it
+        name = make_scratch()  # if this process is killed, the next run removes the folder
         ending.callback(shutil.rmtree, name, ignore_errors=True)
         (Path(name) / "samples").mkdir()
         shared = Shared(name, secrets.token_hex(3), Here(Domains(plan.seed), witness=witness()))

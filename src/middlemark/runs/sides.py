@@ -90,7 +90,7 @@ def named_sides(runs: Sequence[str], by: str | None) -> list[tuple[str, ...]]:
 
 
 def _before(path: str) -> Path:
-    """Return the previous run of the same suites in the same folder. Raises MeasureError if there is none."""
+    """Return the previous run of the same suites in the same folder. Raises MeasureError if there is no such run."""
     from middlemark.runs.read import earlier_run, stored_run
 
     last = newest(Path(path))
@@ -105,7 +105,7 @@ def _before(path: str) -> Path:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return the path of a run, and the selection after it with its colon."""
+    """Return the path of a run, and the selection after the path, with the colon."""
     if Path(text).exists():
         return text, ""
     path, colon, rest = text.partition(":")
@@ -140,7 +140,7 @@ def _reference(factors: Sequence[str], text: str, problems: list[Problem]) -> "S
 
 
 class SelectedRun(msgspec.Struct, frozen=True):
-    """A run's folder, or a folder of runs, and which of its cells are selected."""
+    """A run's folder, or a folder of runs, and the levels that select cells of the run."""
 
     path: Path
     selection: "Selection"
@@ -166,7 +166,7 @@ class PlannedComparisons(msgspec.Struct, frozen=True):
     """The edge of the workloads that is compared, ``topic → node``; None: the whole workloads."""
 
     def judged(self, metrics: Sequence[str], margin: float) -> "list[Comparison]":
-        """Return the verdicts on the requested pairs. Raises MeasureError if there are none."""
+        """Return the verdicts on the requested pairs. Raises MeasureError if there are no verdicts."""
         from middlemark.stats.comparisons import compare
 
         found = compare(self.pairings, metrics, margin, self.others)
@@ -189,7 +189,7 @@ class PlannedComparisons(msgspec.Struct, frozen=True):
 
 
 def asked_pairings(asked: ComparisonRequest, anyway: bool, warn: Warn) -> PlannedComparisons:
-    """Read the runs and pair their cells. ``warn`` gets the omitted pairs. Raises RequestError if all are omitted."""
+    """Read the runs and pair their cells. ``warn`` gets the omitted pairs. Raises RequestError if no pair is left."""
     from middlemark.model.selection import unmatched
     from middlemark.stats.pairings import by_factors, of_run, of_two_runs, reasons_against, run_against_run
 
@@ -239,7 +239,8 @@ def sides_of(
 ) -> "tuple[list[Side], Sequence[Sequence[str]]]":
     """Read one run; return the sides to compare, with their raw transports, and the groups of factors varied together.
 
-    ``edge``: take the figures of this edge of the workload. Raises RequestError if a cell has no such edge or several.
+    ``edge``: take the figures of this edge of the workload. Raises RequestError if a cell has no such edge or several
+    such edges.
     """
     from middlemark.runs.read import damaged, readers, stored_run
     from middlemark.stats.baselines import carrier_of, common_actual_transport, used_another_transport

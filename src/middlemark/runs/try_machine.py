@@ -1,6 +1,6 @@
-"""Measure the machine for a few seconds, because in a virtual machine /proc and /sys say little about it.
+"""Measure the machine for a few seconds, because in a virtual machine /proc and /sys say little about the machine.
 
-The raw transports and the witness do this with the code that also measures during a run.
+The raw transports and the witness measure the machine with the same code as during a run.
 """
 
 import os
@@ -32,7 +32,7 @@ SELDOM = 100.0
 
 
 class RawTransportProbe(NamedTuple):
-    """A raw transport whose round trip has a p50 of ``times`` times one property of the machine."""
+    """A raw transport that measures a property of the machine: the p50 of a round trip ÷ ``times``."""
 
     name: str
     adapter: str

@@ -196,7 +196,7 @@ class Until:
     def _deciding(self, found: Open, left_s: float) -> Collection[int]:
         """Return the cells of the groups that can be decided in the remaining time.
 
-        Groups are chosen by the time that they need, the shortest first. Empty: the time suffices for none.
+        Groups are chosen by the time that they need, the shortest first. Empty: the time suffices for no group.
         """
         deciding: set[int] = set()
         due = [(rounds, cells) for rounds, cells in found.needed if rounds]

@@ -21,7 +21,7 @@ ORGANISATION = "Middlemark"
 
 
 class Authority:
-    """Signs certificates. Its key is never written and is lost with the object."""
+    """Signs certificates. The authority's key is never written and is lost with the object."""
 
     def __init__(self, name: str) -> None:
         """``name``: the common name of the authority's own certificate."""
@@ -44,7 +44,7 @@ class Authority:
     def identity(self, name: str, hosts: Sequence[str] = ()) -> tuple[bytes, bytes]:
         """Return a new certificate with this common name and its key, both in PEM.
 
-        ``hosts``: names and addresses at which its owner can be reached.
+        ``hosts``: names and addresses at which the owner of the certificate can be reached.
         """
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = self._sign_certificate(_name_of(name), key.public_key(), hosts)
@@ -122,7 +122,7 @@ def _usage(*, authority: bool) -> x509.KeyUsage:
 
 
 NAME = "Middlemark authority"
-"""The common name of both authorities: the stranger's differs only in its key."""
+"""The common name of both authorities: the stranger's authority differs only in its key."""
 HOSTS = ("localhost", "127.0.0.1", "::1")
 """The names and addresses of hosts in every certificate."""
 
@@ -131,7 +131,7 @@ def make_set(folder: str, hosts: Sequence[str] = ()) -> None:
     """Create the folder, which must not exist, with all files of a set. Only the owner may read them. Raises OSError.
 
     ``hosts``: further names and addresses for the certificates. The authorities' keys are lost when this function
-    returns, so it also makes the documents that the authorities sign, such as permissions.
+    returns, so this function also makes the documents that the authorities sign, such as permissions.
     """
     os.mkdir(folder, 0o700)
     authority, strangers = Authority(NAME), Authority(NAME)

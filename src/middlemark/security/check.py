@@ -115,7 +115,7 @@ class _Check:
         try:
             key = serialization.load_pem_private_key(content, None)
         except TypeError:
-            self._report(key_name, "it has a password, which cannot be entered here; store it without one")
+            self._report(key_name, "it has a password, which cannot be entered here; store it without a password")
         except (ValueError, UnsupportedAlgorithm):
             self._report(key_name, "contains no private key in PEM")
         else:

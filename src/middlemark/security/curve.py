@@ -7,7 +7,7 @@ KEY_BYTES = 32
 
 
 def z85(data: bytes) -> str:
-    """Encode bytes as Z85 text. Their number is a multiple of four."""
+    """Encode bytes as Z85 text. The number of bytes is a multiple of four."""
     text = bytearray()
     for at in range(0, len(data), 4):
         number = int.from_bytes(data[at : at + 4], "big")

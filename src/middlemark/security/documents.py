@@ -1,4 +1,6 @@
-"""Governance and permissions of DDS Security: make them for each level, and check a user's own. Pure.
+"""Governance and permissions of DDS Security: make both documents for each level, and check a user's own documents.
+
+Pure.
 
 Messages and discovery are each protected once, as whole RTPS messages (``rtps_protection_kind``): docs/decisions/0048.
 """
@@ -13,9 +15,9 @@ from middlemark.model.protocol import Security
 LEVELS: tuple[Security, ...] = tuple(each for each in get_args(Security) if each != "none")
 _KINDS: Mapping[Security, str] = {"authenticated": "NONE", "signed": "SIGN", "encrypted": "ENCRYPT"}
 _OF_DATA = ("rtps_protection_kind", "metadata_protection_kind", "data_protection_kind")
-"""The kinds of protection that cover the data. One of them is enough to protect the messages."""
+"""The kinds of protection that cover the data. One of these kinds is enough to protect the messages."""
 _DOMAINS = "<domains><id_range><min>0</min><max>230</max></id_range></domains>"
-"""The domains in which the rules apply. With its default ports Cyclone DDS supports none above 230."""
+"""The domains in which the rules apply. With its default ports Cyclone DDS supports no domain above 230."""
 _TIME = "%Y-%m-%dT%H:%M:%S"
 
 

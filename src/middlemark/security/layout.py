@@ -19,19 +19,20 @@ FORGED = "stranger-"
 FOLDER = "certs"
 """The name of a set's folder inside the scratch folder of a trial."""
 ENDS: tuple[Identity, ...] = ("sender", "receiver")
-"""The identities of workers. A user's own set must have these, and the broker's if the adapter has companions."""
+"""The identities of workers. A user's own set must have these, and the identity of the broker if the adapter has
+companions."""
 WHO: Mapping[Identity, str] = {
     "sender": "of every process that sends on its own",
     "receiver": "of every other process",
     "broker": "of a companion, such as a broker or a router",
-    "intruder": "of a process with no or forged permissions, to prove that permissions are in force",
-    "stranger": "of a process that another authority certified, to prove that it is refused",
+    "intruder": "of a process with forged or without permissions, to prove that permissions are in force",
+    "stranger": "of a process that another authority certified, to prove that such a process is refused",
 }
 IDENTITIES: tuple[Identity, ...] = get_args(Identity)
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of a set. ``what``: its description for users."""
+    """A file of a set. ``what``: the file's description for users."""
 
     name: str
     what: str

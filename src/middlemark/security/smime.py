@@ -1,4 +1,4 @@
-"""Verify documents of DDS Security with the command ``openssl``. An authority signs them as S/MIME."""
+"""Verify documents of DDS Security with the command ``openssl``. An authority signs these documents as S/MIME."""
 
 import email.parser
 import subprocess
@@ -26,7 +26,7 @@ def content_of(signed: bytes, authorities: Sequence[x509.Certificate]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="middlemark-") as folder:
         trusted, signers = Path(folder, "trusted.pem"), Path(folder, "signers.pem")
         trusted.write_bytes(b"".join(each.public_bytes(Encoding.PEM) for each in authorities))
-        # -partial_chain: the authority may be an intermediate one. -no_check_time: check.py checks the dates.
+        # -partial_chain: the authority may be an intermediate authority. -no_check_time: check.py checks the dates.
         how = ("-text", "-partial_chain", "-no_check_time", "-purpose", "any")
         where = ("-CAfile", trusted, "-certfile", trusted, "-signer", signers)
         try:

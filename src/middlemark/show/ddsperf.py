@@ -27,14 +27,14 @@ _ENOUGH = samples_needed(_PRINTED["99%"])
 """The fewest round trips for a line, unless the trial has fewer."""
 
 _ABOUT = (
-    "# As ddsperf 0.10 prints them, halves of round trips too. All differences:",
-    "# [N] is the number of a worker here, not its process; times count from when the first worker began to measure.",
+    "# The format is that of ddsperf 0.10, which also prints halves of round trips. All differences:",
+    "# [N] is the number of a worker here, not a process id; times count from when the first worker began to measure.",
     "# size: the whole payload, header included. rate: intact messages; total, delta: different messages.",
     "# In parentheses: the rate of the last ten seconds, or of all seconds if there are fewer.",
-    "# lost: known when a trial has ended, so it is in the last line of each subscriber and 0 before.",
+    "# lost: the count is known when a trial has ended; it is in the last line of each subscriber and 0 before.",
     "# rss: at that second, not the peak; in MB of 1048576 bytes, as in ddsperf. vcsw, ivcsw: per second.",
     "# name:user%+sys%: a thread's total time, split like its process's time; 100% is one processor.",
-    f"# Round trips are halves; a line covers enough seconds for {_ENOUGH:,} round trips, or the whole trial.",
+    f"# A line covers enough seconds for {_ENOUGH:,} round trips, or the whole trial.",
     "# Quantiles are over all round trips of a line; ddsperf's are over the first 20,000 of a second.",
     "# The histogram of write times that ddsperf prints is missing; write_ns is in --format json.",
 )
@@ -99,7 +99,7 @@ def _rate(result: CellResult, past: Sequence[Second], lost: int) -> str:
 
 
 def _lost_at(result: CellResult, who: str) -> int:
-    """Return how many messages the subscribers of a worker lost in the trial; ``who`` names all its roles."""
+    """Return how many messages the subscribers of a worker lost in the trial; ``who`` names all roles of the worker."""
     return sum(each.lost for each in result.series_subscribers if f"subscriber {each.index}" in who.split(" and "))
 
 
@@ -143,7 +143,7 @@ def _round_trips(
 def _windows(samples: Samples) -> Iterator[tuple[int, Numbers]]:
     """Yield for each line its end in seconds and its round trips: enough seconds for a 99 % quantile.
 
-    If the last seconds contain too few, they are part of the line before.
+    If the last seconds contain too few round trips, they are part of the line before.
     """
     seconds = np.asarray(samples["begin_ns"]) // _NS
     ends = [*(np.flatnonzero(np.diff(seconds)) + 1).tolist(), len(seconds)] if len(seconds) else []

@@ -52,7 +52,7 @@ def _finding(each: Finding, view: View) -> Iterator[Text]:
     yield from paragraph(each.rows, view.width, first="    for ")
     yield from paragraph(each.why if view.warnings else "", view.width, first="    why: ")
     if each.remedy:
-        yield Text(f"    {plain(each.remedy)}")  # to be copied: never wrapped
+        yield Text(f"    {plain(each.remedy)}")  # a command to copy is never wrapped
     yield from paragraph("" if each.remedy and not view.warnings else each.persist, view.width, first="    to last: ")
     yield from paragraph(each.risk if view.warnings else "", view.width, first="    risk: ")
 

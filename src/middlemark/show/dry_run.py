@@ -7,6 +7,7 @@ from rich.text import Text
 
 from middlemark.document.numbers import ABSENT
 from middlemark.document.table import Table, table_of
+from middlemark.model.cell import subject
 from middlemark.model.expectation import Expectation
 from middlemark.model.parts import NothingToJudge, parts_of
 from middlemark.model.plan import Plan, Trial
@@ -14,7 +15,7 @@ from middlemark.model.units import format_count, format_percent, format_seconds,
 from middlemark.plan.estimate import estimate_seconds, estimate_trial
 from middlemark.show import View
 from middlemark.show.terminal import paragraph, printed, terminal
-from middlemark.verdicts.names import WORDS, size, subject, words
+from middlemark.verdicts.names import WORDS, size, words
 
 _MOST_SIZES = 6
 _MOST_NOTES = 5

@@ -58,7 +58,7 @@ _WORDS: Mapping[ClaimVerdict, Word] = {
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim of a study, or a part of one, with its verdicts."""
+    """A claim of a study, or a part of one, with the verdicts on it."""
 
     expected: Expected
     word: Word
@@ -73,7 +73,7 @@ class JudgedClaim:
 
     @property
     def found_awake(self) -> str:
-        """The figures with awake processors; empty without them."""
+        """The figures with awake processors; empty: there are none."""
         return _found(self.awake) if self.awake else ""
 
 
@@ -168,4 +168,4 @@ def _lines(study: Study, run: Run, expected: Sequence[Expected], width: int) -> 
     yield Text()
     yield from paragraph(str(run.folder), width, first="kept in  ")
     if study.figures:
-        yield from map(Text, command_lines("its own figures as a run: ", f"middlemark import {study.figures}", width))
+        yield from map(Text, command_lines("the document's figures: ", f"middlemark import {study.figures}", width))

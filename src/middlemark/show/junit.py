@@ -1,6 +1,6 @@
 """JUnit XML for continuous integration: a test case for each comparison or, without comparisons, for each cell.
 
-JUnit has no schema; this writes what Ant's task writes and the reporters of Jenkins and GitLab read:
+JUnit has no schema; this module writes what Ant's task writes and the reporters of Jenkins and GitLab read:
 ``testsuites/testsuite/testcase`` with ``failure``, ``error``, ``skipped`` and ``system-out``.
 """
 
@@ -55,7 +55,8 @@ def of_comparisons(
 ) -> str:
     """Return a case for each comparison: a failure if B is worse, skipped if undecided; and the failed cells.
 
-    ``missed``: the indices of the comparisons that miss their gate; None: there is no gate, and worse is a failure.
+    ``missed``: the indices of the comparisons that miss their gate; None: there is no gate, and every worse B is a
+    failure.
     """
     suite = _suite(document)
     apart = distinguishing_factors(each.pairing for each in comparisons)

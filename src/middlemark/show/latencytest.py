@@ -1,13 +1,14 @@
 """The table of Fast DDS 2.9's LatencyTest from our samples. Its times are halves of round trips, in µs."""
 
 from middlemark.document.document import Document
+from middlemark.model.cell import subject
 from middlemark.model.times import Summary
 from middlemark.show import View
 from middlemark.show.naming import log_head
 from middlemark.stats.result import CellResult
-from middlemark.verdicts.names import WORDS, plain, subject, words
+from middlemark.verdicts.names import WORDS, plain, words
 
-# As LatencyTestPublisher::run() and print_stats() print it, with the comma and the blank at the ends of lines.
+# LatencyTestPublisher::run() and print_stats() also end lines with a comma and a blank.
 _HEADER = "   Bytes, Samples,   stdev,    mean,     min,     50%,     90%,     99%,  99.99%,     max"
 _RULE = "--------," * 10
 _FIGURES = ("stdev", "mean", "min", "p50", "p90", "p99", "p99_99", "max")
@@ -22,7 +23,7 @@ def render(document: Document, _view: View) -> str:
     lines = [
         log_head(document.runs[0]),
         "# Half round trips in us: every time is half of a round trip, as in LatencyTest.",
-        "# A figure is the median over the trials; min and max are over all. -: not measured, or too few samples.",
+        "# A figure is the median over the trials; min and max are of all trials. -: not measured, or too few samples.",
     ]
     for (name, factors), rows in tables.items():
         version = f" {rows[0].version}" if rows[0].version else ""

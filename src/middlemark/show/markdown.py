@@ -28,7 +28,7 @@ _LINKS = {"://": "&#58;//", "www.": "www&#46;"}
 """Texts that GFM would turn into links."""
 
 _EMPHASIS = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""An underscore that may begin or end emphasis; within a word it does not."""
+"""An underscore that may begin or end emphasis; within a word an underscore does neither."""
 
 MOST_WARNINGS = 40
 MOST_GROWTHS = 60

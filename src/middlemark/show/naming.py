@@ -1,10 +1,10 @@
 """Names of cells for other tools (equal in every run, unique within a run, without blanks), and heads of logs."""
 
-from middlemark.model.cell import FACTORS, FIELDS, OF_WORKLOAD, Cell
+from middlemark.model.cell import FACTORS, FIELDS, OF_WORKLOAD, Cell, subject
 from middlemark.model.run import Run
 from middlemark.model.workload import Workload
 from middlemark.stats.result import CellResult
-from middlemark.verdicts.names import WORDS, plain, subject, words
+from middlemark.verdicts.names import WORDS, plain, words
 
 _DEFAULT = Cell(adapter="", transport="", size=0)
 _NONE = {each.field: each.none or "none" for each in FACTORS.values()}
@@ -16,7 +16,7 @@ def cell_name(cell: Cell) -> str:
     """Return ``ping-pong/adapter:shm/transport:shm/size:64/receive:block``, with further factors if not the default.
 
     The name depends only on the cell, and different cells have different names. A workload's name replaces the factors
-    that it implies: ``stream/adapter:shm/transport:shm/receive:block/workload:amr``.
+    that the workload implies: ``stream/adapter:shm/transport:shm/receive:block/workload:amr``.
     """
     parts: list[str] = [cell.pattern]
     for factor in FIELDS:

@@ -29,7 +29,7 @@ from middlemark.verdicts.rows import Row
 _MOST_NAMED = 4
 """The most rows named with a warning."""
 _MEANS = (
-    "The parts of a message's time in µs, for messages near the median; they add up. →: the way out, with the copy"
+    "The parts of a message's time in µs, for messages near the median; the parts add up. →: the way out, with the copy"
     " into the reply; ←: the way back; in between: time that no stamp divides"
 )
 _TITLES = {
@@ -52,7 +52,7 @@ _LEAST = 12
 
 
 def render(document: Document, view: View) -> str:
-    """Return all warnings of the rows, by kind, with the text of each row, or a sentence that there is none."""
+    """Return all warnings of the rows, by kind, with the text of each row, or a sentence that no row has a warning."""
     rows, width = document.rows, max(view.width, 60)
     none = [] if document.warnings else [Text("No row has a warning.")]
     notes = footnotes(rows, varying([row.result for row in rows]), numbers_of(rows), width, whole=True)
@@ -198,8 +198,8 @@ def legend(
         lines.append(Line("How to read all of it", (), "bold"))
     unprotected = [row for row in rows if is_unprotected(row.result)]
     contradicted = any(is_contradicted(row.result) and row not in unprotected for row in rows)
-    other = "the actual transport is not the one asked for, so this is not a figure of that transport"
-    failed = "a proof of the security asked for has failed, so this is not a figure of that level"
+    other = "the actual transport is not the transport in the name, so the figure is of another transport"
+    failed = "a proof of the security has failed, so the figure is not of the level in the name"
     hidden = ", ".join(dict.fromkeys(each.title for _, hidden in columns.values() for each in hidden))
     marks = facts(
         (f"  {CONTRADICTED}", other if contradicted else ""),

@@ -17,7 +17,7 @@ from middlemark.show.wrapping import wrap
 
 
 def is_terminal() -> bool:
-    """Say whether stdout is a terminal. It is not if stdout is closed (``>&-``)."""
+    """Say whether stdout is a terminal. A closed stdout (``>&-``) is no terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from middlemark.document.numbers import ratio
-from middlemark.model.cell import Cell, experiment
+from middlemark.model.cell import Cell, experiment, subject
 from middlemark.model.description import Description
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.units import format_count, format_percent, format_rate, format_seconds, format_size, format_us
 from middlemark.plan import estimate_trial
-from middlemark.verdicts.names import joined, subject
+from middlemark.verdicts.names import joined
 
 LINE_EVERY_S = 60.0
 PRESSURE = Path("/proc/pressure/cpu")
@@ -100,7 +100,7 @@ class State:
                 self._last = f"last: {figure}{self._against_raw_transport(outcome.cell)} ({describe(cell)})"
 
     def left_s(self) -> float:
-        """Return the seconds left, from the cell's own trials so far or, without any, from the corrected estimate."""
+        """Return the seconds left, from the cell's own trials so far or, without trials, from the estimate."""
         took = [(cell, seconds) for cell, each in self._took.items() for seconds in each]
         estimates = dict(reversed(self._estimates))
         expected = sum(estimates[cell] for cell, _ in took)
@@ -144,14 +144,14 @@ class State:
         return f"{format_seconds(max(1.0, float(round(self.left_s()))))} left"
 
     def _against_raw_transport(self, cell: int) -> str:
-        """Return the ratio to the last trial of its raw transport; empty if unknown, and for a raw transport itself."""
+        """Return the cell's figure divided by the last trial of its raw transport; empty: unknown or none."""
         raw = self._raw_transport_of(cell)
         if raw is None or raw[0] == cell or raw[0] not in self._figures:
             return ""
         return f", {ratio(self._figures[cell] / self._figures[raw[0]])} × {raw[1]}"
 
     def _raw_transport_of(self, cell: int) -> tuple[int, str] | None:
-        """Return the raw transport of a cell's carrier, chosen before the measuring, as if all were equally fast."""
+        """Return the raw transport of a cell's carrier, chosen before the measuring, as if all had one speed."""
         from middlemark.stats.baselines import nearest_raw_transports
 
         if self._raw_transports is None:
@@ -226,8 +226,8 @@ def progress(
 ) -> "Iterator[_Silent]":
     """Yield a watcher that shows progress on stderr, or nothing if ``quiet``.
 
-    ``folder``: where trials keep their samples. ``adapters``: the descriptions, which say which are raw transports.
-    Without them the last result is not shown.
+    ``folder``: where trials keep their samples. ``adapters``: the descriptions, which say which adapters are raw
+    transports. Without descriptions the last result is not shown.
     """
     state = State(plan, folder, adapters)
     if quiet:

@@ -67,7 +67,7 @@ def _lines(document: Document, places: Sequence[str]) -> Iterator[str]:
     # A JSON string is also valid in YAML and R.
     yield f"---\ntitle: {json.dumps(_CODE.sub('` ', plain(document.title)))}\nformat: html\n---\n"
     yield from _chunk("data", f"folders <- c({', '.join(map(json.dumps, places))})\n{_READ.strip()}", echo=True)
-    text = markdown.render(document, _View()).partition("\n")[2]  # its first line is the title
+    text = markdown.render(document, _View()).partition("\n")[2]  # the first line of the Markdown report is the title
     yield _CODE.sub("` ", text.strip()) + "\n"
     yield "## Figures by size\n"
     yield from _chunk("by-size", _BY_SIZE.strip())

@@ -1,6 +1,6 @@
 """The output of Cyclone DDS's RoundtripPing from all our samples: a line per second and ``# Overall``, in whole µs.
 
-Its latency is half of the round trip; its times of writing and reading are whole.
+RoundtripPing's latency is half of the round trip. Times of writing and reading are not halved.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +20,7 @@ from middlemark.verdicts.names import plain
 
 _SECOND = 1_000_000_000
 
-# As the example's ping.c prints it, but with "Half round trip" in place of "Latency".
+# The header is that of the example's ping.c, but with "Half round trip" in place of "Latency".
 _HEADER = (
     "#     Half round trip [us]                                   Write-access time [us]       Read-access time [us]",
     "# Seconds     Count   median      min      99%      max      Count   median      min      Count   median      min",
@@ -53,7 +53,7 @@ def _section(result: CellResult, trials: Callable[[], Iterable[Samples]]) -> Ite
         yield f"# failed: {plain(result.failed.text)}"
         return
     if result.cell.pattern != "ping-pong":
-        yield f"# {result.cell.pattern}: RoundtripPing has no line for it; --format text"
+        yield f"# {result.cell.pattern}: RoundtripPing has no line for this pattern; --format text"
         return
     yield from _HEADER
     for number, samples in enumerate(trials(), start=1):

@@ -8,7 +8,7 @@ from middlemark.document.document import Document
 from middlemark.document.numbers import ABSENT, part, share, us, whole
 from middlemark.document.table import Column, Table, facts, table_of
 from middlemark.model.asked import SelfTestCell
-from middlemark.model.cell import Cell
+from middlemark.model.cell import Cell, subject
 from middlemark.model.times import QUANTILES
 from middlemark.model.units import format_count, format_percent, format_size
 from middlemark.show import View
@@ -18,7 +18,6 @@ from middlemark.show.terminal import paragraph, printed, terminal
 from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.selftest import ALLOWED, Power, Same, SelfTest, VerdictCounts
 from middlemark.stats.verdict import MARGIN
-from middlemark.verdicts.names import subject
 
 FEWEST = 6
 """The fewest trials for a verdict."""

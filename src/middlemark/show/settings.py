@@ -7,11 +7,11 @@ from middlemark.verdicts.names import plain
 
 
 def render(document: Document, _view: View) -> str:
-    """Return each winner's settings, or why it has none, after a comment that names its version and levels."""
+    """Return the settings of each winner, or why there are none, below a comment with version and levels."""
     texts = []
     for row in winners(document):
         text = settings_to_copy(document, row)
         if row.result.settings is None:
-            text += f"\n  no settings in its own form: {row.result.settings_absent}"
+            text += f"\n  no settings in the middleware's own form: {row.result.settings_absent}"
         texts.append("\n".join(map(plain, text.splitlines())) + "\n")
     return "\n".join(texts)

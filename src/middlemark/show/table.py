@@ -17,7 +17,7 @@ from middlemark.verdicts.names import NOT_SHOWN, WORDS, plain, usual, varying, w
 from middlemark.verdicts.rows import Row
 
 _NAME = 24
-"""The least width of the first column: a column of figures is left out rather than making it narrower."""
+"""The least width of the first column. Columns of figures are left out before the first column becomes narrower."""
 
 
 def render(document: Document, view: View) -> str:
@@ -52,7 +52,7 @@ def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
 
 
 def _columns(pattern: str, groups: Sequence[RowGroup], layout: Layout) -> tuple[list[Column], list[Column]]:
-    """Return the columns of a pattern that are shown, and those that are left out."""
+    """Return the columns of a pattern that are shown, and the columns that are left out."""
     columns = next((each.table.columns for each in groups if each.pattern == pattern and each.table.columns), ())
     shown = [columns[at] for at in layout.shown]
     return shown, [each for each in columns if each not in shown]

@@ -49,7 +49,7 @@ def printed(lines: Iterable[Text], view: View) -> str:
 
 
 def hanging(first: str, text: str, width: int) -> list[str]:
-    """Return the text wrapped after ``first``; further lines are indented to its end."""
+    """Return the text wrapped after ``first``; further lines are indented to the end of ``first``."""
     indent = cell_len(first)
     lines = wrapped(text, max(width - indent, 20))
     return [first + lines[0], *(" " * indent + line for line in lines[1:])]
@@ -74,7 +74,7 @@ def command_lines(first: str, command: str, width: int) -> list[str]:
 
 _GAP = 2
 _LEAST_NAME = 16
-"""The least width of the first column: a column of figures is left out rather than making it narrower."""
+"""The least width of the first column. Columns of figures are left out before the first column becomes narrower."""
 
 
 def fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
@@ -139,7 +139,7 @@ def terminal(
     """Yield the table in lines of at most ``width`` columns, with at most ``most`` of its rows.
 
     ``layout``: a common layout of several tables; the caller then reports the columns that are left out. ``wraps``:
-    long names are wrapped, else cut. ``name``: columns are left out before names get narrower than this.
+    long names are wrapped, else cut. ``name``: columns are left out before names get narrower than this width.
     """
     table = aligned(table)
     yield from paragraph(table.title, width, "bold", most=2)

@@ -35,7 +35,7 @@ def render_table(
 
 
 def _settings_lines(verdict: RaceVerdict, folder: str, width: int) -> Iterator[Text]:
-    """Yield the winner's settings in its own form, or the command that prints them if they are long."""
+    """Yield the winner's settings in the middleware's own form, or the command that prints them if they are long."""
     if verdict.verdict not in ("best", "tie"):
         return
     winner = verdict.answer[0].row.result

@@ -15,7 +15,8 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 def wrap(text: str, width: int) -> list[str]:
     """Return a text without line breaks in lines of at most ``width`` columns, broken at blanks if possible.
 
-    Returns at least one line. The last line has at least two words if the line before it can give one up.
+    Returns at least one line. The last line has at least two words if the line before has more than one word to give
+    up.
     """
     lines: list[str] = []
     line, width = "", max(width, 1)

@@ -30,13 +30,13 @@ from middlemark.sites.host import KEPT, POLL_S, Begun, LeftFile, WorkerEvent, Wo
 from middlemark.sites.session import Captured, CompanionUse, Cpus, Ground, Session
 from middlemark.sites.witness import Waited
 
-CLOCKS = "it would compare raw counters of two hosts"
+CLOCKS = "a breakdown would compare raw counters of two hosts"
 LOOPBACK = "127.0.0.1"
 ANSWER_S = 30.0
 """The longest time, in seconds, that a host may take to answer a request that waits for nothing, such as a probe."""
 SETTLE_S, QUIET_S = 1.0, 0.25
-"""Receivers count as open after SETTLE_S seconds, or earlier if they have left notes and no new note for QUIET_S
-seconds."""
+"""Receivers count as open after SETTLE_S seconds, or earlier if receivers have left notes, and no new note came for
+QUIET_S seconds."""
 SILENCE_S = 8.0
 """A host whose answer is overdue by this number of seconds is gone."""
 
@@ -101,7 +101,7 @@ class _FarWorker(Channel):
 
 
 class _End:
-    """One end of a trial: sends requests to its host, and receives its answers."""
+    """One end of a trial: sends requests to its host, and receives the answers."""
 
     def __init__(self, cluster: Cluster, name: str) -> None:
         self.name = name
@@ -125,7 +125,7 @@ class _End:
             return await self._cluster.call(self.name, verb, *arguments, timeout_s=timeout_s, scope=self._scope)
         except HostGoneError as gone:
             text = f"{self.name} ({self._cluster.addresses[self.name]}) is gone: {gone}"
-            advice = "check that it is on and can be reached: middlemark hosts --hosts …"
+            advice = "check that the host is on and can be reached: middlemark hosts --hosts …"
             self.lost = WorkerFailedError("lost", text, advice)
             self._die(self.lost)
             for each in self._workers:
@@ -142,7 +142,7 @@ class _End:
             await self._cluster.connect(self.name)
         except HostGoneError as gone:
             text = f"{self.name} ({self._cluster.addresses[self.name]}) cannot be reached: {gone}"
-            self.lost = WorkerFailedError("lost", text, "check it with: middlemark hosts --hosts …")
+            self.lost = WorkerFailedError("lost", text, "check the host with: middlemark hosts --hosts …")
             raise self.lost from None
         begun: Begun = await self.call("begin", cell, adapter, scope, peer)
         self._scope = scope
@@ -156,7 +156,7 @@ class _End:
         return self._workers[-1]
 
     def send(self, *what: Any) -> None:
-        """Queue a call. It runs after all earlier calls."""
+        """Queue a call. The call runs after all earlier calls."""
         self._outgoing.put_nowait(what)
 
     async def _speak(self) -> None:
@@ -215,7 +215,7 @@ class _End:
                     raise WorkerFailedError("internal", f"{name} became shorter on {self.name} while it was fetched")
                 os.replace(aside, path)
             except OSError as error:
-                raise WorkerFailedError("disk", f"{path}: {error.strerror}", "make room in its folder") from None
+                raise WorkerFailedError("disk", f"{path}: {error.strerror}", "make room in the folder") from None
             finally:
                 aside.unlink(missing_ok=True)
 

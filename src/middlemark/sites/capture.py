@@ -16,7 +16,7 @@ from middlemark.sites.namespace import Namespace, end_process
 from middlemark.sites.session import Captured
 
 ANSWER_S = 20.0
-"""The time within which the tapping program must start, and within which it must finish its search."""
+"""The time within which the tapping program must start, and the time within which it must finish its search."""
 MOST_SHARED_BYTES = 256 << 20
 """The most shared memory that is searched. Holes do not count."""
 _PIECE_BYTES = 8 << 20
@@ -31,7 +31,7 @@ class TapEnd(msgspec.Struct, frozen=True):
 
 
 class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the tapping program: the first says that the program listens, the second contains the result."""
+    """An answer of the tapping program: first that the program listens, then the result."""
 
     bytes: int = 0
     holds_payload: bool = False
@@ -40,7 +40,7 @@ class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Capture:
-    """A running capture. The caller must end it."""
+    """A running capture. The caller must end the capture."""
 
     def __init__(self, process: subprocess.Popen[bytes], at: Namespace, first: TapAnswer) -> None:
         """Called by :meth:`start`."""
@@ -67,7 +67,7 @@ class Capture:
             raise
 
     async def captured(self, pids: Sequence[int]) -> Captured:
-        """End the capture. Search what it captured, and the shared memory of these processes."""
+        """End the capture. Search the captured frames, and the shared memory of these processes."""
         answer = self._first
         if not answer.absent:
             assert self._process.stdin is not None
@@ -99,7 +99,7 @@ async def _answer(process: subprocess.Popen[bytes]) -> TapAnswer:
 
 
 def _shared(pids: Iterable[int]) -> TapAnswer:
-    """Search every shared-memory segment that one of the processes has mapped, each once."""
+    """Search every shared-memory segment that one of the processes has mapped, each segment once."""
     searched, unread = 0, ""
     for path, mapped in _segments(pids).items():
         try:
@@ -141,7 +141,7 @@ def _opened(path: str, mapped: str) -> int:
 
 
 def _pieces(descriptor: int) -> Iterator[bytes]:
-    """Yield the data of a file, without its holes."""
+    """Yield the data of a file, without the holes."""
     at = 0
     while True:
         try:

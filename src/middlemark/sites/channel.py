@@ -20,7 +20,7 @@ MOST_LINE_BYTES = 1 << 20
 """The longest line on the control channel, in bytes. The longest line of a witness has a tenth of this length."""
 PIPES = 9
 """The descriptors that a start needs: three pipes, the pipe that reports a failed exec, and a pidfd. A Popen that fails
-for lack of descriptors does not close the ones that it already has (Python before 3.11.4)."""
+for lack of descriptors does not close the descriptors that it already has (Python before 3.11.4)."""
 MOST_WAITING = 10_000
 """The most events that wait to be read. With this number waiting, the worker's output is not read."""
 CONTROL_SILENCE_S = 5.0
@@ -35,14 +35,14 @@ class _Head(msgspec.Struct):
     event: str
 
 
-# Created at import, before there are threads: several threads that create them at once can crash the interpreter.
+# Created at import, before there are threads: several threads that create decoders at once can crash the interpreter.
 _HEAD = msgspec.json.Decoder(_Head)
 _RESULT = msgspec.json.Decoder(AnyRoleResult)
 _EVENT = msgspec.json.Decoder(Event)
 
 
 class WorkerFailedError(Exception):
-    """A worker failed. ``code``: see ``Failure.code``; ``text`` names the role, the pid and what happened."""
+    """A worker failed. ``code``: see ``Failure.code``; ``text`` names the role, the pid and the event."""
 
     def __init__(self, code: str, text: str, advice: str = "") -> None:
         """Store the fields of ``Failure``."""
@@ -184,7 +184,7 @@ class WorkerProcess(Channel):
 
         def ended() -> None:
             loop.remove_reader(descriptor)
-            if self.process.poll() is None:  # its main thread has ended, but not its other threads
+            if self.process.poll() is None:  # the worker's main thread has ended, but not its other threads
                 loop.call_later(0.002, ended)
                 return
             os.close(descriptor)
@@ -250,7 +250,10 @@ class WorkerProcess(Channel):
         return f"; its stderr ended with: {text[-800:]}" if text else ""
 
     async def finish(self, grace_s: float) -> str | None:
-        """Send quit, wait ``grace_s``, kill the worker if it still runs, reap it. Return what was wrong, or None."""
+        """Send quit, wait ``grace_s``, kill the worker if it still runs, and reap it.
+
+        Return the problem, or None.
+        """
         self.send(QuitCommand())
         try:
             async with asyncio.timeout(grace_s):

@@ -1,4 +1,4 @@
-"""Check hosts before a measurement: their connections, builds, clocks and ports."""
+"""Check hosts before a measurement: connections, builds, clocks and ports."""
 
 import asyncio
 import time
@@ -20,9 +20,10 @@ class Checked(msgspec.Struct, frozen=True):
     round_trips_ns: tuple[int, ...]
     """The round trips of the connection between coordinator and host."""
     adapters: dict[str, str]
-    """The adapters that differ from those on this machine, each with the difference."""
+    """The adapters that differ from the adapters on this machine, each with the difference."""
     clock: ClockOffset | None
-    """The offset of the first host's clock from this host's; None: this is the first host, or the offset is unknown."""
+    """The offset of the first host's clock from this host's clock; None: this is the first host, or the offset is
+    unknown."""
     passes: dict[str, bool]
     """Protocol and sender → whether packets of that host arrive at a free port."""
 

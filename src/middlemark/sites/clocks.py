@@ -22,7 +22,7 @@ EVERY_S = 1.0
 """The time between two bursts, in seconds."""
 IN_A_BURST = 8
 AT_THE_ENDS, APART_S = 4, 0.02
-"""The number of bursts before and after the measurement, and the time between two of them, in seconds."""
+"""The number of bursts before and after the measurement, and the time between two bursts, in seconds."""
 LOST_S = 0.2
 """A datagram without an answer after LOST_S seconds is lost. A burst ends after ``MOST_LOST`` lost datagrams."""
 MOST_LOST = 3
@@ -33,7 +33,10 @@ Floats = npt.NDArray[np.float64]
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A datagram and its answer. ``asked`` and ``back``: the asking host's clock; the others: the answering host's."""
+    """A datagram and its answer.
+
+    ``asked`` and ``back``: by the asking host's clock; the other fields: by the answering host's clock.
+    """
 
     asked_ns: int
     received_ns: int
@@ -133,7 +136,7 @@ class Asking:
                     reply = self._socket.recv(_ANSWERED.size + 1)
                     back = self._clock()
                     if len(reply) == _ANSWERED.size and (answer := _ANSWERED.unpack(reply))[0] == asked:
-                        break  # otherwise it is a late answer to an earlier datagram
+                        break  # otherwise the datagram is a late answer to an earlier question
                 exchanges.append(Exchange(asked, answer[1], answer[2], back))
             except OSError:
                 lost += 1

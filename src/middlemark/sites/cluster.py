@@ -40,7 +40,8 @@ QUIET = {
     "distributed.comm.timeouts.tcp": "60s",  # survives a shorter network outage; our own calls notice a lost host
     "distributed.scheduler.work-stealing": False,
 }
-"""The configuration with which Dask uses no processor time during a trial. Hosts that SSH started inherit it."""
+"""The configuration with which Dask uses no processor time during a trial. The Dask processes that SSH starts inherit
+this configuration."""
 
 
 class HostGoneError(Exception):
@@ -48,7 +49,7 @@ class HostGoneError(Exception):
 
 
 class ClusterError(Exception):
-    """The cluster cannot be used. Contains all problems, each with its place and the next step."""
+    """The cluster cannot be used. The error contains all problems, each with its place and the next step."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         """``problems``: at least one."""
@@ -93,9 +94,9 @@ class Cluster:
     def differing(self, name: str) -> dict[str, str]:
         """Return adapter → difference, for the adapters whose build differs on this host and on this machine."""
         there = self.facts[name]
-        lacking = {each: "it is built here, but not there" for each in self._builds if each not in there.adapters}
+        lacking = {each: "built here, but not there" for each in self._builds if each not in there.adapters}
         other = {
-            each: "its build differs from the one here"
+            each: "the build differs from the build here"
             for each, build in there.builds.items()
             if self._builds.get(each, build) != build
         }
@@ -111,14 +112,15 @@ class Cluster:
                 found.append(RunWarning("versions-differ", text, "install the same version on every host"))
             elif there.builds.get(adapter) != self._builds.get(adapter):
                 text = f"the worker of {adapter} on {name} is a different build from the one on this machine"
-                advice = (
-                    "build it from the same sources with the same tools, or mention the difference with the figures"
-                )
+                advice = "build the worker from the same sources and tools, or mention the difference with the figures"
                 found.append(RunWarning("versions-differ", text, advice))
         return tuple(found)
 
     async def connect(self, name: str) -> None:
-        """Create the host's actor if there is none, as after a restart of its Dask worker. Raises HostGoneError."""
+        """Create the host's actor if there is no actor, as after a restart of the host's Dask worker.
+
+        Raises HostGoneError.
+        """
         if name in self._actors:
             with contextlib.suppress(HostGoneError):
                 await self.call(name, "close", 0.0, timeout_s=5.0)
@@ -141,15 +143,15 @@ class Cluster:
         except HostGoneError:
             raise
         except Exception as error:
-            raise HostGoneError(_sentence(error, "no actor could be created on it")) from None
+            raise HostGoneError(_sentence(error, "no actor could be created on the host")) from None
 
     def _worker(self, name: str) -> str:
-        """Return the address of the host's Dask worker; empty: there is none, or it is restarting."""
+        """Return the address of the host's Dask worker; empty: no Dask worker, or it is restarting."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         return next((address for address, each in workers.items() if each["name"] == name), "")
 
     async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float, scope: str | None = None) -> Any:
-        """Call a method of the host's actor. Raises HostGoneError, and WorkerFailedError if the method raises it."""
+        """Call a method of the host's actor. Raises HostGoneError, and WorkerFailedError from the method."""
         actor = self._actors[name]
 
         async def do() -> Any:
@@ -203,5 +205,5 @@ def joined(address: str, security: Any) -> Iterator[Cluster]:
             addresses = {str(each["name"]): str(each["host"]) for each in workers if is_site(str(each["name"]))}
             if len(addresses) < 2:
                 named = f"{len(workers)} workers, {len(addresses)} of them with the name of a host"
-                raise ClusterError([f"{address}: it has {named}; start one on each: dask worker --name robot …"])
+                raise ClusterError([f"{address}: it has {named}; start one on each host: dask worker --name robot …"])
             yield Cluster(client, dict(sorted(addresses.items())))

@@ -1,4 +1,4 @@
-"""Daemons that workers need (RouDi, a broker). They start before the workers, and stop after the last worker."""
+"""Daemons that workers need (RouDi, a broker). Companions start before the workers, and stop after the last worker."""
 
 import asyncio
 import contextlib
@@ -67,7 +67,7 @@ class Companion:
     async def start(cls, spec: CompanionSpec, prefix: Sequence[str] = ()) -> "Companion":
         """Start the companion with ``prefix`` before its argv, and wait for its ready message.
 
-        Raises WorkerFailedError with the end of its output.
+        Raises WorkerFailedError with the end of the companion's output.
         """
         begin_ns = time.monotonic_ns()
         try:
@@ -79,10 +79,10 @@ class Companion:
                 start_new_session=True,
                 env={**os.environ, **spec.environment},
             )
-        except (OSError, ValueError) as error:  # ValueError: the name is not a valid path
+        except (OSError, ValueError) as error:  # ValueError: the path is not valid
             why = error.strerror if isinstance(error, OSError) else error
             raise WorkerFailedError(
-                "companion", f"{spec.name}: {spec.argv[0]} cannot be started: {why}", "install it on the PATH"
+                "companion", f"{spec.name}: {spec.argv[0]} cannot be started: {why}", "install the program on the PATH"
             ) from None
         companion = cls(spec, process)
         lines = asyncio.StreamReader(limit=1 << 20)
@@ -125,7 +125,7 @@ class Companion:
         )
 
     def death(self) -> str | None:
-        """Return how the companion ended; None: it still runs."""
+        """Return how the companion ended; None: the companion still runs."""
         code = self.process.poll()
         if code is None:
             return None

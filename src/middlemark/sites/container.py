@@ -1,4 +1,4 @@
-"""Find what a container lacks for a run, and the options of `docker run` that provide it."""
+"""Find the resources that a container lacks for a run, and the options of `docker run` that provide them."""
 
 import os
 import resource
@@ -27,7 +27,7 @@ class Container(msgspec.Struct, frozen=True):
 
 
 def this_container() -> Container | None:
-    """Return the limits of this container; None: this does not look like a container."""
+    """Return the limits of this container; None: no sign of a container."""
     marked = Path("/.dockerenv").exists() or Path("/run/.containerenv").exists() or "container" in os.environ
     if not marked:
         return None
@@ -49,7 +49,7 @@ def _effective_capabilities() -> int:
 
 
 def lacking(container: Container, cells: Sequence[Cell]) -> list[str]:
-    """Return what the container lacks for these cells: sentences that end with the option that provides it."""
+    """Return a sentence about each lack of the container for these cells, with the option of `docker run`."""
     found = []
     if container.shm_bytes <= LITTLE_SHM_BYTES:
         size = format_size(container.shm_bytes)

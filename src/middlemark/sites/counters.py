@@ -27,7 +27,7 @@ class Reading(msgspec.Struct, frozen=True):
     group: str = ""
     """The folder of the control group, with the controller cpu, in which this process is."""
     real_time: tuple[int, int, str] | None = None
-    """Runtime and period in µs, and the name of the setting that sets them; None: no limit."""
+    """Runtime and period in µs, and the name of the setting with these values; None: no limit."""
 
 
 def read() -> Reading:
@@ -46,7 +46,7 @@ def read() -> Reading:
 
 
 def moved(before: Reading, after: Reading, cpus: Iterable[int]) -> tuple[Moved, dict[str, str]]:
-    """Return the increases on ``cpus``, and for each counter that is None the reason."""
+    """Return the increases on ``cpus``, and the reason for each counter that is None."""
 
     def processor(cpu: int) -> Processor:
         steal, irq, softirq = (
@@ -110,7 +110,7 @@ def parse_softirqs(text: str) -> dict[int, dict[str, int]]:
 
 
 def parse_pressure(text: str | None) -> dict[str, int] | None:
-    """Parse /proc/pressure/cpu. Return the totals of ``some`` and ``full`` in ns; None: there is no text."""
+    """Parse /proc/pressure/cpu. Return the totals of ``some`` and ``full`` in ns; None: no text."""
     if text is None:
         return None
     found = {}
@@ -137,7 +137,7 @@ _RT = "kernel.sched_rt_runtime_us"
 def real_time_limit(root: Root, own: Sequence[str]) -> tuple[int, int, str] | None:
     """Return the tightest limit of real-time threads, either of the machine or of one of the groups in ``own``.
 
-    The limit is runtime and period in µs, and the setting (a sysctl or a file); None: there is no limit.
+    The limit is runtime and period in µs, and the setting (a sysctl or a file); None: no limit.
     """
     below = [
         group for group in own if not root.names(f"{group}/release_agent")

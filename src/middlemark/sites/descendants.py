@@ -1,4 +1,4 @@
-"""Find and kill processes that outlive their trial, such as a daemon in its own session whose worker was killed.
+"""Find and kill processes that outlive their trial, such as a daemon in its own session after its worker was killed.
 
 Such processes inherit the trial's mark in their environment. A process that cleared its environment is found as an
 orphan: while this process is a subreaper, its orphaned descendants become its children.
@@ -40,8 +40,8 @@ def children() -> frozenset[int]:
 def end_descendants(trial: str, before: frozenset[int] | None = None) -> tuple[str, ...]:
     """Kill every process with this trial's mark, and all children of this process that are not in ``before``.
 
-    ``before``: None: kill no children. The trial's own processes must have been reaped. Returns a description of each
-    killed process.
+    If ``before`` is None, no children are killed. The trial's own processes must have been reaped. Returns a
+    description of each killed process.
     """
     ended: dict[int, str] = {}
     deadline = time.monotonic() + PATIENCE_S

@@ -16,7 +16,10 @@ class Domains:
         self._last = FIRST + seed % (LAST - FIRST + 1)
 
     def next(self, used_elsewhere: Iterable[int] = ()) -> int:
-        """Return a domain that is used neither here nor in ``used_elsewhere``. If all are used, return the next one."""
+        """Return a domain that is used neither here nor in ``used_elsewhere``.
+
+        If all domains are used, return the next domain.
+        """
         used = used_domains().union(used_elsewhere)
         for step in range(1, LAST - FIRST + 2):
             domain = FIRST + (self._last - FIRST + step) % (LAST - FIRST + 1)

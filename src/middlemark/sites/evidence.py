@@ -150,7 +150,8 @@ ETHERNET_BYTES = 14
 def _sent(dev: str, namespace: Namespace) -> tuple[int, int]:
     """Return the number of bytes, without Ethernet headers, and of packets that the namespace's interfaces have sent.
 
-    Received bytes need not be counted: lo receives what it sends, and the other end of a link is in another namespace.
+    Received bytes need not be counted: lo receives every packet that it sends, and the other end of a link is in
+    another namespace.
     """
     sent_bytes = sent_packets = 0
     for line in dev.splitlines():
@@ -163,9 +164,9 @@ def _sent(dev: str, namespace: Namespace) -> tuple[int, int]:
 
 
 def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
-    """Return the shared memory that the processes have mapped, even if it is unlinked, each with its largest mapping.
+    """Return the shared memory that the processes have mapped, also unlinked memory, each with the largest mapping.
 
-    A file under /dev/shm has its name relative to it; a System V segment is named ``SYSV`` and its key.
+    A file under /dev/shm has its name relative to /dev/shm. The name of a System V segment is ``SYSV`` and the key.
     """
     found: dict[str, int] = {}
     for pid in pids:
@@ -184,7 +185,8 @@ def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
 
 
 _TABLES = {
-    # kind → its tables in /proc/net, the column of the inode, the column of the state, the states that can carry data
+    # kind of socket → the kind's tables in /proc/net, the column of the inode, the column of the state, the states that
+    # can carry data
     "udp": (("udp", "udp6"), 9, None),
     "tcp": (("tcp", "tcp6"), 9, (3, ("01", "04", "05", "08"))),  # established, or half closed
     "unix": (("unix",), 6, (5, ("03",))),  # connected

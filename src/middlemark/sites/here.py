@@ -42,7 +42,7 @@ class Here:
     """This machine during one run."""
 
     def __init__(self, domains: Domains, *, interface: str = "lo", witness: str | None = None, certs: str = "") -> None:
-        """``witness``: the executable that watches the machine during trials; None: it is not built.
+        """``witness``: the executable that watches the machine during trials; None: not built.
 
         ``certs``: absolute path of the certificates for trials with security; empty: every trial makes its own.
         """
@@ -56,7 +56,7 @@ class Here:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Return a context manager in which trials may run. First removes what a killed launcher left."""
+        """Return a context manager in which trials may run. The leftovers of a killed launcher are removed first."""
         residue.clear_abandoned()
         try:
             with adopting():
@@ -67,7 +67,7 @@ class Here:
     async def begin(self, cell: Cell, worker: Worker, scope: str) -> "LocalSession":
         """Begin a trial of the cell. ``scope``: a name that is unique on this machine, as in ``Settings``.
 
-        Raises OSError, and WorkerFailedError if its sites cannot be joined.
+        Raises OSError, and WorkerFailedError if the trial's sites cannot be joined.
         """
         transport = worker.description.transport(cell.transport)
         if cell.link is None:
@@ -89,9 +89,12 @@ class Here:
         )
 
     async def _own_network(self) -> Namespace:
-        """Return the isolated namespace. All trials that need it share it, as trials run one at a time."""
+        """Return the isolated namespace.
+
+        All trials that need the namespace share it, because trials run one at a time.
+        """
         if self.interface != "lo":
-            text = f"this adapter listens on every interface, so its own network is used, which has no {self.interface}"
+            text = f"this adapter listens on every interface, so it gets its own network, which has no {self.interface}"
             raise WorkerFailedError("refused", text, "leave out --interface, or measure over a link with --link")
         if self._isolated is None or not self._isolated.is_running:
             if self._isolated is not None:
@@ -100,7 +103,10 @@ class Here:
         return self._isolated.namespace
 
     def end(self) -> None:
-        """Remove the namespaces and restore the settings. Call it after the last trial, even after an error."""
+        """Remove the namespaces and restore the settings.
+
+        Call this method after the last trial, even after an error.
+        """
         self._settings.end()
         if self._isolated is not None:
             self._isolated.end()
@@ -110,7 +116,7 @@ class Here:
 
 
 class LocalSession:
-    """This machine's part of one trial. The caller must close it."""
+    """This machine's part of one trial. The caller must close the session."""
 
     def __init__(
         self,
@@ -124,10 +130,10 @@ class LocalSession:
         settings: TrialSettings | None = None,
         certs: str = "",
     ) -> None:
-        """``namespaces``: those of the trial's sites on this machine, the senders' first. ``joined``: their link.
+        """``namespaces``: of the trial's sites on this machine, the senders' first. ``joined``: the link between them.
 
         ``mark``: identifies the trial's processes; empty: use the scope, which is the same on all hosts of a trial.
-        ``settings``: changes the machine's settings; None: the cells change none. ``certs``: as in ``Here``.
+        ``settings``: changes the machine's settings; None: the cells change no settings. ``certs``: as in ``Here``.
         """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
@@ -166,7 +172,7 @@ class LocalSession:
 
     @property
     def grounds(self) -> tuple[Ground, Ground]:
-        """Return the same ground for both ends, as the interface has the same name in both namespaces."""
+        """Return the same ground for both ends, because the interface has the same name in both namespaces."""
         own = Ground(self._scratch, self._namespaces[0].interface, certs=self._certs)
         return own, own
 
@@ -245,7 +251,7 @@ class LocalSession:
         return [each.watch() for each in self._processes.companions]
 
     async def capture(self) -> None:
-        """Capture in the senders' namespace, which all messages pass."""
+        """Capture in the senders' namespace, because all messages pass it."""
         self._capture = await Capture.start(self._namespaces[0])
 
     async def captured(self) -> Captured:
@@ -281,7 +287,7 @@ class LocalSession:
         return self._processes.blame(error)
 
     async def close(self, grace_s: float) -> list[str]:
-        """End every process and remove what it left, even after errors. Return descriptions of unclean ends."""
+        """End every process and remove its leftovers, even after errors. Return descriptions of unclean ends."""
         if self._counters is not None:
             self._counters.close()
         if self._capture is not None:

@@ -1,7 +1,8 @@
 """A host of a run that another machine coordinates: an actor on its Dask worker.
 
-The actor offers the session of ``here`` through a connection. Events of its workers are queued until the coordinator
-fetches them, at least once a second. If the coordinator is silent for ``LEASE_S``, the actor ends the trial.
+The actor offers the session of ``here`` through a connection. Events of the host's workers are queued until the
+coordinator fetches them, at least once a second. If the coordinator is silent for ``LEASE_S``, the actor ends the
+trial.
 """
 
 import asyncio
@@ -51,7 +52,7 @@ KEPT = "kept"
 
 
 class WorkerEvent(msgspec.Struct, frozen=True):
-    """An event of worker ``number``. During the measurement it contains the network's counters at that time."""
+    """An event of worker ``number``. During the measurement the event contains the network's counters at that time."""
 
     number: int
     event: Message
@@ -100,9 +101,9 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 _actors: "WeakSet[Host]" = WeakSet()
-"""The actors of this process. An actor that its coordinator has abandoned may still run a trial. When that trial ends,
-it kills all processes that were started after it. So an actor begins a trial only after all other actors have ended
-their trials."""
+"""The actors of this process. An actor that its coordinator has abandoned may still run a trial. At its end, that trial
+kills all processes that were started after it. So an actor begins a trial only after all other actors have ended their
+trials."""
 
 
 class Host:
@@ -136,7 +137,7 @@ class Host:
             if target is None and verb == "close":
                 return []
             if target is None:
-                text = f"{self._site} does not run this trial any more: it has ended, or its Dask worker was restarted"
+                text = f"{self._site} does not run this trial any more: it has ended, or the Dask worker was restarted"
                 raise WorkerFailedError("lost", text)
             return await getattr(target, verb)(*arguments)
         except OSError as error:
@@ -166,7 +167,7 @@ class Host:
         """Do nothing, so that the caller can measure the connection's round trip."""
 
     async def listen(self, address: str) -> tuple[int, int]:
-        """Open a UDP and a TCP port at this address; return their numbers."""
+        """Open a UDP and a TCP port at this address; return the port numbers."""
         self._open_sockets = (socket.socket(type=socket.SOCK_DGRAM), socket.socket())
         for each in self._open_sockets:
             each.setblocking(False)
@@ -208,7 +209,7 @@ class Host:
         worker = self._workers.get(adapter)
         if worker is None:
             raise WorkerFailedError(
-                "refused", f"{self._site} has no adapter {adapter}", f"build it there: ./middlemark build {adapter}"
+                "refused", f"{self._site} has no adapter {adapter}", f"to build it there: ./middlemark build {adapter}"
             )
         own = msgspec.structs.replace(OWN, name=self._site, interface=towards(peer))
         self._trial = _Trial(scope, LocalSession(worker, scope, witness(), (own,), mark=f"{scope} {self._site}"))
@@ -228,7 +229,7 @@ class Host:
         self._asking = Asking(address, port)
 
     async def clock_asked(self) -> tuple[Exchange, ...]:
-        """Stop the comparison; return its exchanges."""
+        """Stop the comparison; return the exchanges."""
         asking, self._asking = self._asking, None
         return () if asking is None else await asyncio.to_thread(asking.end)
 
@@ -269,7 +270,7 @@ class _Trial:
         self._counting = False
         self._all_cpus = os.sched_getaffinity(0)
         self._free_cpus = self._all_cpus
-        """The processors without a pinned role. Dask may use only these while the trial measures."""
+        """The processors without a pinned role. Dask may use only these processors while the trial measures."""
 
     async def prepare(self, cell: Cell, limits: Limits, cpus: Cpus, graph: Workload | None, number: int) -> None:
         """Prepare the session. ``cpus``: the processors of the roles on this host."""
@@ -311,7 +312,7 @@ class _Trial:
         await self.session.keep_awake(longest_s)
 
     async def watch(self) -> NetworkCost:
-        """Begin to count; return the network's counters. All workers are connected by then."""
+        """Begin to count; return the network's counters. All workers are connected at this time."""
         if self._noting is not None:
             self._noting.cancel()
         await self.session.watch()
@@ -320,7 +321,7 @@ class _Trial:
         return self.session.network()
 
     async def hear(self) -> list[Report]:
-        """Return the new reports, after waiting until there is at least one."""
+        """Return the new reports, after waiting until there is at least one report."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POLL_S):
                 await self._has_reports.wait()

@@ -33,7 +33,7 @@ def towards(address: str) -> str:
 
 
 def ipv4_of(name: str) -> str | None:
-    """Return the IPv4 address of an interface in this namespace; None: it has none."""
+    """Return the IPv4 address of an interface in this namespace; None: it has no address."""
     with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
         found = asked(any_socket, name, 0x8915, 4, 20)  # SIOCGIFADDR
     return None if found is None else socket.inet_ntoa(found)

@@ -1,4 +1,4 @@
-"""Join two network namespaces by an emulated link. Consecutive trials share the link while it is clean."""
+"""Join two network namespaces by an emulated link. Consecutive trials share the link while no fragments wait in it."""
 
 import asyncio
 import contextlib
@@ -51,7 +51,7 @@ class RelayAnswer(msgspec.Struct, frozen=True):
     """The rate of a relay that is ready, or an error."""
 
     frames_hz: float = 0.0
-    """The full frames per second that the relay moves in one direction while it also generates them."""
+    """The full frames per second that the relay moves in one direction while it also generates the frames."""
     error: str = ""
 
 
@@ -75,7 +75,7 @@ class Joined:
         """True if the link still works, and no fragments of datagrams wait at its ends.
 
         A fragment of a datagram whose other fragments were lost waits for 30 s in memory that all datagrams share. When
-        that memory is full, no fragmented datagram arrives (``ipfrag_time`` and ``ipfrag_high_thresh`` in the kernel's
+        this memory is full, no fragmented datagram arrives (``ipfrag_time`` and ``ipfrag_high_thresh`` in the kernel's
         ip-sysctl.rst).
         """
         running = all(each.is_running for each in self._holders) and (self._relay is None or self._relay.poll() is None)
@@ -107,7 +107,10 @@ def _fragments_wait(tables: str) -> bool:
 
 
 async def join(text: str) -> Joined:
-    """Create two namespaces and a link with these properties. Raises WorkerFailedError if it cannot be emulated."""
+    """Create two namespaces and a link with these properties.
+
+    Raises WorkerFailedError if the link cannot be emulated.
+    """
     link = parse_link(text)
     first = await Holder.start("first")
     try:
@@ -160,7 +163,10 @@ def _program(name: str) -> tuple[str, ...]:
 
 
 async def _relay(holders: tuple[Holder, Holder], link: Link) -> "tuple[subprocess.Popen[bytes], str]":
-    """Start the relay; return it and its description. Raises WorkerFailedError if it does not start or is too slow."""
+    """Start the relay; return the process and its description.
+
+    Raises WorkerFailedError if the relay does not start or is too slow.
+    """
     process = subprocess.Popen(
         [*holders[0].namespace.prefix, *_program("relay")],
         stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Network namespaces without a name. Each is held by a process that dies with this one.
+"""Network namespaces without a name. Each namespace is held by a process that dies with this process.
 
 A namespace has no file. The kernel removes it and its interfaces when the holder and the last process in it have ended,
 however the run ended.
@@ -52,9 +52,9 @@ class Holder:
 
     @classmethod
     async def start(cls, name: str, other: "Holder | None" = None) -> "Holder":
-        """Create a namespace. ``other``: the holder of the namespace that it will be joined to.
+        """Create a namespace. ``other``: the holder of the namespace to which the new one will be joined.
 
-        Without root, both are in one user namespace in which this user is root. Raises WorkerFailedError.
+        Without root, both namespaces are in one user namespace in which this user is root. Raises WorkerFailedError.
         """
         root = os.geteuid() == 0
         owner = () if root else ("--user", "--map-root-user")

@@ -10,7 +10,7 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def read_account(pid: int) -> Account | None:
-    """Return the usage of a process; None: it has ended, or may not be read.
+    """Return the usage of a process; None: the process has ended, or its usage may not be read.
 
     The time of running threads is exact to the nanosecond, the time of ended threads to a kernel tick (usually 10 ms).
     """

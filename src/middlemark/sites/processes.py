@@ -23,7 +23,8 @@ class Processes:
 
     async def close(self, grace_s: float) -> list[str]:
         """Stop workers before companions: a RouDi aborts if its clients died. Return the exits that were not clean."""
-        witness = [] if self.witness is None else [self.witness]  # its exit is ignored: it does not concern the trial
+        # the exit of the witness is ignored: it does not concern the trial
+        witness = [] if self.witness is None else [self.witness]
         ended = await asyncio.gather(*(each.finish(grace_s) for each in (*self.workers, *witness)))
         unclean = ended[: len(self.workers)]
         deaths = [companion.death() for companion in self.companions]

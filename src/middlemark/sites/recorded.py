@@ -12,7 +12,7 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite.sequence import Sizes, instants_of, sizes_of
 
 DRAWN = 1 << 16
-"""The number of sizes that are drawn. A longer trial repeats them."""
+"""The number of sizes that are drawn. A longer trial repeats the sizes."""
 
 
 def hand_over(graph: Workload, scratch: str, round_: int) -> None:
@@ -32,7 +32,7 @@ def hand_over(graph: Workload, scratch: str, round_: int) -> None:
 
 
 def sizes(topic: Topic, round_: int) -> Sizes:
-    """Return the sizes of a topic, which come from its file or are drawn for this round. Raises Wrong."""
+    """Return the sizes of a topic, which come from the topic's file or are drawn for this round. Raises Wrong."""
     assert topic.sizes is not None
     if isinstance(topic.sizes, FromFile):
         return sizes_of(topic.sizes)

@@ -1,7 +1,7 @@
 """A relay that delays frames between two TAP devices, for kernels without netem.
 
-It runs as a program in the first namespace, with one request on stdin, until stdin closes. When both ends are up, it
-prints a line of JSON with the number of frames per second that it can move.
+The relay runs as a program in the first namespace, with one request on stdin, until stdin closes. When both ends are
+up, the relay prints a line of JSON with the number of frames per second that it can move.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Remove what killed workers left: paths that match the adapter's patterns and that no process uses."""
+"""Remove the leftovers of killed workers: paths that match the adapter's patterns and that no process uses."""
 
 import contextlib
 import ctypes
@@ -25,11 +25,14 @@ _SEMAPHORES = "/dev/shm/sem."
 _HALF_MADE = _SEMAPHORES + 6 * "[0-9A-Za-z]"
 """The pattern of glibc's temporary names for new semaphores. A process that is killed meanwhile leaves such a file."""
 SYSTEM_V = "sysv:*"
-"""The pattern for System V segments. They have no path, so their name here is ``sysv:`` and their id."""
+"""The pattern for System V segments. System V segments have no path, so their name here is ``sysv:`` and the id."""
 
 
 class _Claim(msgspec.Struct, frozen=True):
-    """The owner of a scratch folder, and what its trial may leave elsewhere. Stored for the cleanup after a kill."""
+    """The owner of a scratch folder, and the possible leftovers of its trial elsewhere.
+
+    The claim is stored for the cleanup after a kill.
+    """
 
     pid: int
     started: str
@@ -56,7 +59,7 @@ def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
 
 
 def left_before(patterns: Sequence[str], scope: str) -> frozenset[str]:
-    """Return the matching paths that no process uses now. They are leftovers of others, and stay.
+    """Return the matching paths that no process uses now. These paths are leftovers of others, and stay.
 
     A path that is in use may belong to another run in the same domain. If that run ends before ours, we remove the
     path.
@@ -93,13 +96,14 @@ def make_scratch(
     folder = tempfile.mkdtemp(prefix=SCRATCH)
     pid = os.getpid()
     claim = _Claim(pid, _started(pid), _boot_and_pid_namespace(), tuple(patterns), scope, tuple(sorted(before)), mark)
-    with contextlib.suppress(OSError, UnicodeEncodeError):  # without a claim, only a kill leaves a little more behind
+    # without a claim, the only difference is that a killed trial leaves a little more behind
+    with contextlib.suppress(OSError, UnicodeEncodeError):
         (Path(folder) / _CLAIM).write_bytes(msgspec.json.encode(claim))
     return folder
 
 
 def clear_abandoned() -> tuple[str, ...]:
-    """Remove what the trials of dead launchers left. Return what was removed."""
+    """Remove the leftovers of the trials of dead launchers. Return the removed paths."""
     removed: list[str] = []
     for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{SCRATCH}*")):
         claim = _abandoned(folder)
@@ -115,7 +119,10 @@ def clear_abandoned() -> tuple[str, ...]:
 
 
 def _removed_unclaimed(folder: str) -> bool:
-    """Say whether a folder of ours is old and empty, as its launcher was killed before the claim. If so, remove it."""
+    """Say whether a folder of ours is old and empty, because its launcher was killed before the claim.
+
+    If so, remove it.
+    """
     with contextlib.suppress(OSError):
         about = os.lstat(folder)
         if about.st_uid == os.geteuid() and time.time() - about.st_mtime > UNCLAIMED_S:
@@ -151,7 +158,7 @@ def _boot_and_pid_namespace() -> str:
 
 
 def clear(patterns: Sequence[str], scope: str, before: frozenset[str]) -> tuple[str, ...]:
-    """Remove the matching paths that are not in ``before`` and that no process uses. Return what was removed."""
+    """Remove the matching paths that are not in ``before`` and that no process uses. Return the removed paths."""
     found = snapshot(patterns, scope) - before
     if not found:
         return ()

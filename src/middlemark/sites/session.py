@@ -1,6 +1,6 @@
 """The interface between the coordinator of a trial and the sites that take part, on this machine or on others.
 
-Methods that may wait for another machine are async. On this machine they do not wait.
+Methods that may wait for another machine are async. On this machine these methods do not wait.
 """
 
 from collections.abc import Coroutine, Mapping, Sequence
@@ -47,7 +47,7 @@ class CompanionUse(msgspec.Struct, frozen=True):
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a capture by medium: ``network`` (the trial's interfaces) and ``shared-memory`` (its segments)."""
+    """The result of a capture by medium: ``network`` (the trial's interfaces) and ``shared-memory`` (segments)."""
 
     holds_payload: bool = False
     """Medium → whether the payload of a message was recognised."""
@@ -58,7 +58,10 @@ class Captured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Session(Protocol):
-    """The sites of one trial. The caller must close it. All methods except ``close`` may raise WorkerFailedError."""
+    """The sites of one trial. The caller must close the session.
+
+    All methods except ``close`` may raise WorkerFailedError.
+    """
 
     link: str | None
     """A description of how the link between the sites is emulated; None: there is no link."""
@@ -95,7 +98,7 @@ class Session(Protocol):
         """Start a worker on the senders' or, if it ``receives``, on the receivers' site (in a workload: the second)."""
 
     async def settled(self) -> None:
-        """Wait until the receivers have probably opened their ends and their notes are on both sites."""
+        """Wait until the receivers have probably opened their ends, and left notes are on both sites."""
 
     async def keep_awake(self, longest_s: float) -> None:
         """Keep processors from halting if the cell requests it."""
@@ -122,23 +125,23 @@ class Session(Protocol):
         """Return the counts since :meth:`watch`, the sockets and segments of the workers, and the companions' usage."""
 
     async def witnessed(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
-        """Return what happened on the senders' machine during the measurement, see ``Witness.conclude``."""
+        """Return the observations on the senders' machine during the measurement, see ``Witness.conclude``."""
 
     async def bring(self, folder: str) -> None:
         """Copy samples from other machines into the run's folder, each file completely or not at all."""
 
     async def blame(self, error: WorkerFailedError) -> Failure:
-        """Return the cause of an error, which may be a symptom of another failure."""
+        """Return the cause of an error. The error may be a symptom of another failure."""
 
     async def close(self, grace_s: float) -> list[str]:
-        """End every process and remove what it left, even after errors. Return descriptions of unclean ends."""
+        """End every process and remove its leftovers, even after errors. Return descriptions of unclean ends."""
 
 
 class TrialSite(Protocol):
     """A place where the trials of a run can run."""
 
     def running(self) -> AbstractContextManager[None]:
-        """Return a context manager in which trials may run. First removes what a killed launcher left."""
+        """Return a context manager in which trials may run. The leftovers of a killed launcher are removed first."""
 
     async def begin(self, cell: Cell, worker: Worker, scope: str) -> Session:
         """Begin a trial of the cell. ``scope``: a unique name, see ``Settings``. Raises OSError, WorkerFailedError."""

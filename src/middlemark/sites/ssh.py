@@ -23,7 +23,7 @@ AUTHORITY, CERTIFICATE, KEY = "authority.pem", "certificate.pem", "key.pem"
 
 
 class Certificates(NamedTuple):
-    """The certificates, in PEM, for all ends of one run's cluster. Their authority signs no other certificates."""
+    """The certificates, in PEM, for all ends of one run's cluster. The authority signs no other certificates."""
 
     authority: str
     certificate: str
@@ -47,7 +47,9 @@ class _Ready(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluster]:
-    """Start a cluster on the hosts; end it on exit. ``python``: its path on the hosts (None: as on this machine).
+    """Start a cluster on the hosts; end it on exit.
+
+    ``python``: the path of Python on the hosts (None: as on this machine).
 
     Raises ClusterError.
     """
@@ -104,7 +106,7 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
 
 
 def _connecting(host: HostAddress) -> dict[str, Any]:
-    # An outage of this connection fails the trial. After a minute it also ends the Dask processes of the host.
+    # An outage of this connection fails the trial. After a minute the outage also ends the Dask processes of the host.
     found: dict[str, Any] = {"connect_timeout": CONNECT_S, "keepalive_interval": 20}
     if host.user is not None:
         found["username"] = host.user
@@ -135,7 +137,10 @@ async def _prepare(hosts: Sequence[HostAddress], python: str, keys: Certificates
 
 
 async def _prepare_one(host: HostAddress, python: str, request: str) -> tuple[str, str, Prepared]:
-    """Prepare a host. Return our address as the host sees it, its address, and its answer. Raises ClusterError."""
+    """Prepare a host. Return our address as seen by the host, the host's address, and the host's answer.
+
+    Raises ClusterError.
+    """
     import asyncssh
 
     reach = f"this must work without a password: ssh {host}"
@@ -144,18 +149,18 @@ async def _prepare_one(host: HostAddress, python: str, request: str) -> tuple[st
             ended = await connection.run(f"{python} {TETHER} prepare", input=request, timeout=CONNECT_S)
             own, there = (connection.get_extra_info(end)[0] for end in ("sockname", "peername"))
     except asyncssh.PermissionDenied:
-        raise ClusterError([f"{host.name}: it accepts none of your keys: ssh-copy-id {host}"]) from None
+        raise ClusterError([f"{host.name}: the host accepts none of your keys: ssh-copy-id {host}"]) from None
     except asyncssh.HostKeyNotVerifiable as error:
         raise ClusterError([f"{host.name}: {error}; connect once and accept the host key: ssh {host}"]) from None
     except (OSError, asyncssh.Error, TimeoutError) as error:
-        raise ClusterError([f"{host.name}: it cannot be reached ({error or type(error).__name__}); {reach}"]) from None
+        raise ClusterError([f"{host.name}: cannot be reached ({error or type(error).__name__}); {reach}"]) from None
     words = str(ended.stderr).strip().splitlines()[-1:] or ["no output"]
     if ended.exit_status != 0:
         raise ClusterError([f"{host.name}: {_lacking(host, python, words[0])}"])
     try:
         return own, there, msgspec.json.decode(str(ended.stdout), type=Prepared)
     except msgspec.DecodeError:
-        raise ClusterError([f"{host.name}: its answer is not valid: {words[0]}"]) from None
+        raise ClusterError([f"{host.name}: the answer of the host is not valid: {words[0]}"]) from None
 
 
 def _lacking(host: HostAddress, python: str, words: str) -> str:

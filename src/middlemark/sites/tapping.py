@@ -1,7 +1,8 @@
 """Capture the traffic of network interfaces, and search it for the payload of messages. Runs as a program.
 
-It runs in the trial's network namespace. It is a process of its own because only a process with a single thread can
-enter a user namespace. It prints a line of JSON when it listens or cannot listen, and another line at the end.
+The program runs in the trial's network namespace. It is a process of its own because only a process with a single
+thread can enter a user namespace. The program prints a line of JSON when it listens or cannot listen, and another line
+at the end.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ _BUFFER_BYTES = 32 << 20
 _FRAME_BYTES = 1 << 17
 _ALL_PROTOCOLS = 3
 _OUTGOING = 4
-"""The type of outgoing packets. On lo every packet also comes in, so the outgoing ones are ignored."""
+"""The type of outgoing packets. On lo every packet also comes in, so outgoing packets are ignored."""
 _RCVBUFFORCE = 33
 _ETHERNET_BYTES = 14
 _IPV4, _IPV6 = 0x0800, 0x86DD

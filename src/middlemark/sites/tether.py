@@ -25,7 +25,7 @@ PATIENCE_S = 5.0
 
 
 class Keys(msgspec.Struct, frozen=True):
-    """The input of ``prepare``: file name → its content in PEM."""
+    """The input of ``prepare``: file name → the file's content in PEM."""
 
     files: dict[str, str]
 
@@ -55,7 +55,7 @@ def prepare() -> int:
 
 
 def clear(folder: str) -> None:
-    """Remove the folder of keys, and what the trials of dead launchers left."""
+    """Remove the folder of keys, and the leftovers of the trials of dead launchers."""
     if Path(folder).name.startswith(FOLDER):
         shutil.rmtree(folder, ignore_errors=True)
     clear_abandoned()

@@ -12,7 +12,7 @@ from middlemark.system.settings import CannotError, Prefix, why_not
 
 
 def refused(level: str) -> WorkerFailedError | None:
-    """Return why this machine cannot have these settings; None: nothing is known that prevents them."""
+    """Return why this machine cannot have these settings; None: no known reason."""
     for each in settings_of(level):
         if (reason := why_not(each)) is not None:
             return WorkerFailedError("refused", str(reason), reason.advice)

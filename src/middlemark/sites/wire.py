@@ -1,7 +1,7 @@
 """Set up one end of an emulated link inside its network namespace. Runs as a program with a request on stdin.
 
-It is a process of its own because only a process with a single thread can enter a user namespace. It prints a line of
-JSON, which describes how the link is emulated, or why it cannot be.
+The program is a process of its own because only a process with a single thread can enter a user namespace. The program
+prints a line of JSON, which describes how the link is emulated, or why the link cannot be emulated.
 """
 
 import asyncio
@@ -28,7 +28,8 @@ from middlemark.sites.link import EndAnswer, EndRequest
 from middlemark.sites.namespace import INTERFACE, NETWORK
 
 FRAMES_AT_ONCE = 4
-"""The full frames that may leave back to back after a pause. With fewer, timer delays would slow a gigabit link."""
+"""The full frames that may leave back to back after a pause. With fewer frames, timer delays would slow a gigabit
+link."""
 _TICK_NS = 64
 """The unit, in ns, of the time by which the kernel describes a token bucket."""
 _MADE = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL
@@ -56,7 +57,7 @@ async def set_up(asked: EndRequest) -> tuple[str, ...]:
         await route.addr("add", index=index, address=NETWORK + str(number), prefixlen=24)
         await route.link("set", index=index, state="up")
         await route.route("add", dst="0.0.0.0/0", oif=index)  # for multicast without an interface
-        # A static entry for the neighbour, because a lost ARP request would cost a second.
+        # The entry for the neighbour is static, because a lost ARP request would cost a second.
         await route.neigh("add", dst=NETWORK + str(other), lladdr=_mac(other), ifindex=index, state="permanent")
         if number == 2:
             await _wait_until_up(route, index)
@@ -68,7 +69,7 @@ async def set_up(asked: EndRequest) -> tuple[str, ...]:
 
 
 async def _wait_until_up(route: AsyncIPRoute, index: int) -> None:
-    """Wait until the kernel has noticed that both ends are up. Before that it drops packets."""
+    """Wait until the kernel has noticed that both ends are up. Before that the kernel drops packets."""
     for _ in range(300):
         [state] = await route.link("get", index=index)
         if state.get("state") == "up" and state.get_attr("IFLA_OPERSTATE") in (

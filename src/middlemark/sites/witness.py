@@ -1,6 +1,6 @@
-"""The witness of a trial: a process that probes the roles' processors before and after it, and watches them meanwhile.
+"""The witness of a trial: a process that probes and watches the roles' processors before, during and after the trial.
 
-If the witness fails, the trial does not: its result lacks the evidence and says why.
+If the witness fails, the trial does not fail: the trial's result lacks the evidence and says why.
 """
 
 import os
@@ -48,7 +48,10 @@ def probe_ns(limits: Limits) -> int:
 
 
 async def still(program: str, cpus: Sequence[int], duration_ns: int) -> tuple[tuple[Still, ...], str | None]:
-    """Probe these processors without a trial, half of the time asleep. Return the results, and why there are none."""
+    """Probe these processors without a trial, half of the time asleep.
+
+    Return the results, and why there are no results.
+    """
     try:
         process = await WorkerProcess.start("witness", [program], {})
     except OSError as error:
@@ -75,7 +78,7 @@ class Witness:
     """The observations of the witness, from before the first worker starts until after the last result."""
 
     def __init__(self, program: str | None, cell: Cell, limits: Limits, roles: Sequence[int | None]) -> None:
-        """``program``: the executable; None: it is not built. ``roles``: their processors; None: not pinned."""
+        """``program``: the executable; None: not built. ``roles``: the processors of the roles; None: not pinned."""
         self.pinned = None not in roles
         usable = sorted(os.sched_getaffinity(0))[:MOST_CPUS]
         self.cpus = tuple(sorted({cpu for cpu in roles if cpu is not None})) if self.pinned else tuple(usable)
@@ -124,7 +127,10 @@ class Witness:
             raise WorkerFailedError("refused", f"the processors cannot be kept awake: {why}", "leave out --awake")
 
     async def watch(self, running: Processes, carriers: Sequence[int] = ()) -> None:
-        """Begin to record who uses the processors, if the roles poll. Roles that sleep switch too often to record."""
+        """Begin to record which threads use the processors, if the roles poll.
+
+        Roles that sleep switch too often to record.
+        """
         self._begin = counters.read()
         if not self._polls:
             self.absent.setdefault("switches", SLEEPS)
@@ -198,7 +204,7 @@ class Witness:
         )
 
     async def _ask(self, field: str, answer: type[Awaited], command: Message) -> Awaited | None:
-        """Return the answer of the witness; None: it failed, and ``absent`` contains the reason."""
+        """Return the answer of the witness; None: the witness failed, and ``absent`` contains the reason."""
         if self._process is None:
             return None
         if self._failure is not None:

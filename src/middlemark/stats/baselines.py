@@ -1,4 +1,4 @@
-"""The raw transports that each cell is compared with: the one of the same carrier, and the baseline (the fastest).
+"""The raw transports that each cell is compared with: the raw transport of the same carrier, and the baseline.
 
 ``times_raw_transport`` is how many times slower a cell is than the raw transport of its carrier (usually 1 or more).
 Round trips, and streams with a schedule or bursts, are compared by their p50. Streams as fast as possible, or as fast
@@ -18,7 +18,8 @@ _FOLLOWS = tuple(EXPERIMENT.index(field) for field in ("receive", "security"))
 """Indices in ``EXPERIMENT`` of the factors in which a raw transport may differ from the cell."""
 
 LEAST_COPYING_NS = 1000.0
-"""Shortest round trip from which a copying rate is computed: reading the clock takes 50 to 110 ns of each."""
+"""Shortest round trip from which a copying rate is computed: reading the clock takes 50 to 110 ns of each round
+trip."""
 
 
 class RawTransport(msgspec.Struct, frozen=True):
@@ -36,7 +37,8 @@ def by_rate(cell: Cell) -> bool:
 def hands_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
     """Say whether the cell passes only a pointer or the index of a chunk, and no byte of a message is copied.
 
-    The transport's description decides. If it has no field ``hands_over``, cells with loan hand over and others do not.
+    The transport's description decides. If it has no field ``hands_over``, cells with a loan hand over and other cells
+    do not.
     """
     description = descriptions.get(cell.adapter)
     transport = description.transport(cell.transport) if description else None
@@ -54,7 +56,7 @@ def carrier_of(cell: Cell, descriptions: Mapping[str, Description], actual_trans
 
 
 def common_actual_transport(outcomes: Iterable[TrialOutcome]) -> str | None:
-    """Return the actual transport of the measured trials; None if they differ or no trial has evidence."""
+    """Return the actual transport of the measured trials; None if the trials differ or no trial has evidence."""
     carriers = {each.actual_transport for each in outcomes if each.failed is None and each.actual_transport}
     return carriers.pop() if len(carriers) == 1 else None
 
@@ -71,12 +73,12 @@ def nearest_raw_transports(
     descriptions: Mapping[str, Description],
     actual_transports: Sequence[str | None] = (),
 ) -> tuple[RawTransport | None, ...]:
-    """Return for each cell the raw transport with the cell's carrier; None if the run has none.
+    """Return for each cell the raw transport with the cell's carrier; None if the run has no such raw transport.
 
-    A cell of a raw transport gets itself. ``medians`` are in ns, by cell: the p50, or if ``by_rate`` the time per
-    message (1e9 divided by the rate). If a middleware chooses its carrier, ``actual_transports`` (by cell, from the
-    evidence) contains it; without evidence any carrier is accepted. If several raw transports are equally near, the
-    fastest is taken.
+    A cell of a raw transport has itself as its raw transport. ``medians`` are in ns, by cell: the p50, or if
+    ``by_rate`` the time per message (1e9 divided by the rate). If a middleware chooses its carrier,
+    ``actual_transports`` (by cell, from the evidence) contains the carrier; without evidence any carrier is accepted.
+    If several raw transports are equally near, the fastest is taken.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
@@ -110,8 +112,8 @@ def baselines(
 ) -> tuple[RawTransport | None, ...]:
     """Return each cell's baseline: the fastest raw transport of its experiment, with any carrier.
 
-    If a cell hands over a pointer (``hands_over``), so does its baseline; the baseline of any other cell copies.
-    Copying within one process (memcpy) transports nothing, so such a cell is not a baseline and has none.
+    If a cell hands over a pointer (``hands_over``), its baseline also hands over; the baseline of any other cell
+    copies. Copying within one process (memcpy) transports nothing, so such a cell is no baseline and has no baseline.
     """
     measured = _by_experiment(cells, medians, descriptions)
 

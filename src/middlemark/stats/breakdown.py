@@ -40,14 +40,14 @@ IN_BETWEEN = "in between"
 
 
 Ns = npt.NDArray[np.float64]
-"""One value for each message, in ns; NaN if there is none."""
+"""One value for each message, in ns; NaN if the message has no value."""
 
 Parts = Mapping[str, Ns]
-"""The parts of messages in the order of time. They add up to each message's whole time."""
+"""The parts of messages in the order of time. The parts add up to each message's whole time."""
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """The parts of a trial or a cell in the order of time. If there are none, ``absent`` says why."""
+    """The parts of a trial or a cell in the order of time. If there are no parts, ``absent`` says why."""
 
     parts: tuple[Part, ...]
     absent: str | None = None
@@ -147,7 +147,8 @@ def _legs(trips: Samples, answers: Samples, start: Started) -> Parts:
     trip, answer = np.asarray(whole[brief]), np.asarray(answers[brief])
     end = _float(trip["round_trip_ns"])
     since_start = (answer["received_ticks"] - np.uint64(start.ticks)).astype(np.int64)
-    # Because of the clock's resolution an instant may seem to precede the one before it; both are then taken as equal.
+    # Because of the clock's resolution an instant may seem to precede the previous instant; both are then taken as
+    # equal.
     in_hand = np.clip(since_start * (1e9 / start.ticks_per_second) - _float(trip["begin_ns"]), 0, end)
     replies = np.minimum(in_hand + _float(answer["copy_ns"]), end)
     out = _way(np.zeros_like(end), _float(trip["write_ns"]), in_hand, answer)
@@ -187,7 +188,10 @@ def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, N
 
 
 def _all_known(instants: Ns) -> bool:
-    """Return whether at most the share ``LACKING`` of the messages lack this instant. The caller leaves them out."""
+    """Return whether at most the share ``LACKING`` of the messages lack this instant.
+
+    The caller leaves these messages out.
+    """
     return len(instants) > 0 and bool(np.count_nonzero(np.isnan(instants)) <= LACKING * len(instants))
 
 
@@ -227,7 +231,7 @@ _OPTIONAL = ("wait for its turn", *TOGETHER.values())
 
 
 def _without_traces(sums: dict[str, float]) -> dict[str, float]:
-    """Return the sums, with an overlap of less than a hundredth of the whole added to the writing."""
+    """Return the sums, with an overlap of less than a hundredth of the whole added to the time of writing."""
     whole = math.fsum(sums.values())
     for write, together in TOGETHER.items():
         if 0 < sums.get(together, 0) < 0.01 * whole:

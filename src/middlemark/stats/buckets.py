@@ -43,7 +43,7 @@ def summarise_both(raw: Numbers, histogram: Samples | None) -> Summary:
 
 
 def joined(histograms: list[Samples]) -> Samples | None:
-    """Merge histograms with the same kind of buckets into one; None for an empty list."""
+    """Merge histograms with the same kind of buckets into one histogram; None for an empty list."""
     if len(histograms) < 2:
         return histograms[0] if histograms else None
     every = np.concatenate(histograms)

@@ -29,9 +29,9 @@ Elimination = Literal[
 ]
 
 LATE = 0.01
-"""Share of messages that may be late; with more, the deadline is missed."""
+"""Share of messages that may be late; with a larger share, the deadline is missed."""
 BEHIND = 0.01
-"""Share of messages that may be unsent; with more, the rate is not kept."""
+"""Share of messages that may be unsent; with a larger share, the rate is not kept."""
 FAILURES = 2
 """Number of failed trials with which a candidate is eliminated."""
 _LOOKS = (FEWEST, *FINAL_LOOKS)
@@ -46,7 +46,7 @@ class Attempt(msgspec.Struct, frozen=True):
     deadline. None: the trial has no such figure.
     """
     misses: Elimination | None = None
-    """The requirement that was not met; the most serious one if there are several."""
+    """The requirement that was not met; the most serious requirement if several were not met."""
     within: float | None = None
     """Share of messages that arrived within the deadline; None: there is no deadline."""
     conclusive: bool = True
@@ -77,7 +77,7 @@ class RaceState(msgspec.Struct, frozen=True):
 
 
 class InRace(msgspec.Struct, frozen=True):
-    """A candidate in its race. ``race`` is the number of that race in its run."""
+    """A candidate in its race. ``race`` is the number of the race in its run."""
 
     race: int
     eliminated: Elimination | None = None
@@ -100,7 +100,10 @@ def attempt(
     kept: KeptOf,
     descriptions: Mapping[str, Description],
 ) -> Attempt:
-    """Return the result of a candidate's trial. The trial failed if its actual transport is not the one named."""
+    """Return the result of a candidate's trial.
+
+    The trial failed if its actual transport is not the transport in the name.
+    """
     outcome, wanted = trial.outcome, race.wanted
     if outcome.failed is not None or used_another_transport(cell, outcome, descriptions):
         return Attempt(None, "failed")
@@ -221,7 +224,7 @@ def _after(state: RaceState, attempts: Attempts, number: int, fewest: int, *, la
     }
     order: list[Hashable] = []
     ended: Ended | Literal["none holds"] | None = None
-    # A candidate that lacks a figure in some round is compared over the rounds in which it has one. The other
+    # A candidate that lacks a figure in some round is compared over the rounds in which it has a figure. The other
     # candidates keep all their rounds.
     whole = {each: logs for each, logs in timed.items() if len(logs) == max(map(len, timed.values()))}
     for some in (whole, timed) if len(whole) < len(timed) else (timed,):
@@ -247,7 +250,7 @@ def holds(attempts: Collection[Attempt]) -> bool:
 
 
 def _elimination(attempts: Sequence[Attempt]) -> Elimination | None:
-    """Return why a candidate is eliminated independently of the others; None: the candidate stays.
+    """Return why a candidate is eliminated independently of the other candidates; None: the candidate stays.
 
     A candidate is eliminated if it failed twice, or if significantly more than half of its trials miss a requirement,
     by the exact one-sided binomial test. Each look uses half of the remaining error of 5 %.

@@ -237,7 +237,7 @@ def _warnings(
 
 
 def _breakdown(cell: Cell, trials: Sequence[TrialSummary]) -> tuple[tuple[Part, ...] | None, str | None, str | None]:
-    """Return the parts, the reason if there are none, and the reason if (de)serialising is not among them."""
+    """Return the parts, the reason if there are no parts, and the reason if (de)serialising is not among them."""
     if any(each.outcome.imported for each in trials):
         return None, "another tool measured it", None
     found = breakdown.over_trials([each.breakdown for each in trials if each.breakdown is not None])
@@ -334,9 +334,9 @@ def _deliveries(trials: Sequence[TrialSummary]) -> tuple[Delivery, ...]:
 def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
     """Return the medians of the trials' figures, the lowest minimum and the highest maximum.
 
-    A median is taken over the trials that have the figure. It is None unless more than half of the trials have it. So a
-    trial that ended early does not hide the figure of the others, and the p99 of one trial never appears with the p50
-    of all trials.
+    A median is taken over the trials that have the figure. The median is None unless more than half of the trials have
+    the figure. So a trial that ended early does not hide the figure of the others, and the p99 of one trial never
+    appears with the p50 of all trials.
     """
     present = [each for each in summaries if each is not None]
     if not present:
@@ -354,8 +354,8 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
 
 
 _BOUND = 3
-"""Fewest trials of a raw transport for the warning that a cell is faster. If the cell has fewer trials, that number
-suffices."""
+"""Fewest trials of a raw transport for the warning that a cell is faster. If the cell has fewer trials, the number of
+the cell's trials suffices."""
 
 
 def _with_baselines(
@@ -370,8 +370,8 @@ def _with_baselines(
         raw_median = medians[raw.cell] if raw else None
         times = median / raw_median if median is not None and raw_median else None
         label = raw.label if raw and times is not None else None
-        # The raw transport bounds the cell only if it has enough trials; in a race it has one or two. It bounds no
-        # workload, where many processes compete for the processors and chance decides which of them waits.
+        # The raw transport bounds the cell only if it has enough trials; in a race it has one or two. The raw transport
+        # bounds no workload, where many processes compete for the processors and chance decides which process waits.
         measured = raw is not None and results[raw.cell].trials >= min(_BOUND, result.trials)
         alike = raw is not None and hands_over(cells[raw.cell], descriptions) == hands_over(result.cell, descriptions)
         is_bound = measured and alike and result.workload is None
@@ -411,7 +411,7 @@ def _below_baseline(
 
 
 def _by_round(cell: Cell, trials: Sequence[TrialSummary]) -> dict[int, float]:
-    """Return, for each measured trial, by its round: the time per message if ``by_rate``, else the p50, in ns."""
+    """Return by round, for each measured trial: the time per message if ``by_rate``, else the p50, in ns."""
     rated = by_rate(cell)
     return {
         each.outcome.number: 1e9 / figure if rated else figure
@@ -432,7 +432,7 @@ def _baseline(
 
 
 def _compared_ns(result: CellResult) -> float | None:
-    """Return the figure to compare with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
+    """Return the figure to compare with a raw transport, in ns: the time per message if ``by_rate``, else the p50."""
     if result.workload is not None:
         return result.workload.worst_share
     if by_rate(result.cell):

@@ -35,7 +35,7 @@ THRESHOLDS = {
 CONFIDENCE = 0.95
 
 
-class Shift(msgspec.Struct, frozen=True):
+class LevelShift(msgspec.Struct, frozen=True):
     """The relative difference between two groups of runs: 0.1 is a tenth more. ``low``, ``high``: its interval."""
 
     part: float
@@ -52,14 +52,14 @@ def change_points(values: Sequence[float], series: int = 1) -> tuple[int, ...]:
     return _placed(np.log(values), sorted(_within(np.asarray(values, dtype=np.float64), 0, level)))
 
 
-def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
+def shift(before: Sequence[float], after: Sequence[float]) -> LevelShift:
     """Return the Hodges-Lehmann shift of the logarithms with the interval of the rank-sum test (Lehmann, 1963)."""
     differences = np.sort(np.subtract.outer(np.log(after), np.log(before)), axis=None)
     pairs, runs = len(before) * len(after), len(before) + len(after)
     reach = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * math.sqrt(pairs * (runs + 1) / 12)
     cut = max(0, math.floor(pairs / 2 - reach))
     middle, low, high = np.median(differences), differences[cut], differences[pairs - 1 - cut]
-    return Shift(math.expm1(middle), math.expm1(low), math.expm1(high))
+    return LevelShift(math.expm1(middle), math.expm1(low), math.expm1(high))
 
 
 def _placed(logarithms: Values, found: Sequence[int]) -> tuple[int, ...]:

@@ -1,9 +1,9 @@
 """The parts of a breakdown that serialising and deserialising took.
 
-Publishing begins with serialising, and taking ends with deserialising, so each is cut from the part that contains it. A
-take that overlaps with the writing is two parts, and the second part may be shorter than the deserialising. The parts
-are means over the messages near the median, while the time of serialising is the median over all messages. The mean and
-the median may therefore differ a little.
+Publishing begins with serialising, and taking ends with deserialising, so each of these times is cut from the part that
+contains it. A take that overlaps with the writing is two parts, and the second part may be shorter than the
+deserialising. The parts are means over the messages near the median, while the time of serialising is the median over
+all messages. The mean and the median may therefore differ a little.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _WAYS = (("", "serialize_ns", "deserialize_ns"), ("reply ", "reply_serialize_ns"
 
 
 def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | None]:
-    """Return the parts with ``serialize`` and ``deserialize`` among them, and why one of these is missing."""
+    """Return the parts with ``serialize`` and ``deserialize`` among them, and why one of these parts is missing."""
     if cell.type == "octets" or not found.parts:
         return found.parts, None
     if found.coding is None:
@@ -47,7 +47,7 @@ def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | N
 
 
 def _timed(coding: Coding, parts: Mapping[str, float]) -> Iterator[tuple[str, tuple[str, ...], float | None]]:
-    """Yield the name of each possible part, the parts to cut it from in their order, and its time."""
+    """Yield the name of each possible part, the parts that contain it in their order, and its time."""
     for way, serialize, deserialize in _WAYS:
         write = f"{way}write"
         if write not in parts:

@@ -39,7 +39,7 @@ class Side(msgspec.Struct, frozen=True):
     raw_transport: RawTransportFigures | None = None
     is_raw_transport: bool = False
     contradicted: bool = False
-    """The cell's actual transport is not the one that it names. Such a cell is compared only on request."""
+    """The cell's actual transport is not the transport in the cell's name. Such a cell is compared only on request."""
     added: bool = False
     """The plan added the cell, which is a raw transport."""
     in_race: InRace | None = None
@@ -47,7 +47,10 @@ class Side(msgspec.Struct, frozen=True):
 
 
 class Pairing(msgspec.Struct, frozen=True):
-    """Two cells to be compared. ``marks`` are reasons against the comparison (`--anyway`) or notes on it."""
+    """Two cells to be compared.
+
+    ``marks`` are reasons against the comparison (`--anyway`) or notes on the comparison.
+    """
 
     a: Side
     b: Side
@@ -126,8 +129,9 @@ def compare(
     """Judge each pairing by each metric that both sides have in a common round.
 
     ``reported`` are all pairings that reports of these runs show (``pairings.of_run``). For each metric and run (or
-    pair of runs) they are one family, even if ``pairings`` are only some of them. So a report, a table and a gate give
-    the same verdict on a pair. Pairings outside the family are judged together with it and do not change its verdicts.
+    pair of runs) all these pairings are one family, even if ``pairings`` has only some of them. So a report, a table
+    and a gate give the same verdict on a pair. Pairings outside the family are judged together with it and do not
+    change its verdicts.
     """
     asked_pairs = {_both(each) for each in pairings}
     found: dict[tuple[int, str], Comparison] = {}
@@ -262,7 +266,7 @@ class TimesRawTransport(msgspec.Struct, frozen=True):
 def with_raw_transports(
     sides: Sequence[Side], descriptions: Mapping[str, Description], actual_transports: Sequence[str | None] = ()
 ) -> tuple[Side, ...]:
-    """Return the cells of one run, each with the raw transport of its carrier; a raw transport itself has none."""
+    """Return the cells of one run, each with the raw transport of its carrier; raw transports have no other."""
     found = nearest_raw_transports(
         [each.cell for each in sides], [_compared_ns(each) for each in sides], descriptions, actual_transports
     )
@@ -275,7 +279,7 @@ def with_raw_transports(
 
 
 def times_raw_transports(comparison: Comparison) -> tuple[TimesRawTransport | None, TimesRawTransport | None]:
-    """Return how many times slower A and B are than their raw transports; None if a side has none."""
+    """Return how many times slower A and B are than their raw transports; None if a side has no raw transport."""
     a, b = comparison.pairing.a, comparison.pairing.b
     return (
         _against(a, comparison.metric, comparison.medians[0]),
@@ -292,7 +296,7 @@ def _against(side: Side, metric: str, median: float) -> TimesRawTransport | None
 
 
 def _compared_ns(side: Side) -> float | None:
-    """Return the figure to compare with a raw transport's, in ns: the time per message if ``by_rate``, else the p50."""
+    """Return the figure to compare with a raw transport, in ns: the time per message if ``by_rate``, else the p50."""
     rated = by_rate(side.cell)
     figures = side.figures["throughput" if rated else "p50"].values()
     if not figures:

@@ -137,12 +137,12 @@ def cpu_of(cost: WorkerCost) -> float:
 
 
 def voluntary_hz(cost: WorkerCost) -> float:
-    """Return the worker's voluntary context switches per second, in which it waited for something."""
+    """Return the worker's voluntary context switches per second, in which the worker waited for something."""
     return _rate(cost.voluntary_switches, cost)
 
 
 def involuntary_hz(cost: WorkerCost) -> float:
-    """Return the worker's involuntary context switches per second, in which another thread took its processor."""
+    """Return the worker's involuntary context switches per second, in which another thread took the processor."""
     return _rate(cost.involuntary_switches, cost)
 
 

@@ -14,7 +14,7 @@ KNEE_LOSS = 0.01
 
 
 def curve(cell: Cell, outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
-    """Return the steps of all measured trials by rising load, as fast as possible last, with the knee marked.
+    """Return the steps of all measured trials by rising load, the step as fast as possible last, with the knee marked.
 
     Each trial's loads are shares of its own saturation, so steps are merged by that share.
     """
@@ -40,7 +40,7 @@ def search(outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
 
 
 def knee(curve: Sequence[CurveStep]) -> int | None:
-    """Return the index of the step with the most power: the received rate divided by its p99.
+    """Return the index of the step with the most power: the received rate divided by the p99.
 
     Power, and its maximum as the point to run at: L. Kleinrock, "Power and Deterministic Rules of Thumb for
     Probabilistic Problems in Computer Communications", ICC 1979. Kleinrock divides by the mean response time; we divide
@@ -58,7 +58,7 @@ def knee(curve: Sequence[CurveStep]) -> int | None:
 
 
 def sustainable(outcomes: Sequence[TrialOutcome]) -> Sustainable | None:
-    """Return the sustainable rate over the trials; None if no trial found one."""
+    """Return the sustainable rate over the trials; None if no trial found a sustainable rate."""
     held = [rate for each in outcomes if (rate := _held_hz(each)) is not None]
     if not held:
         return None

@@ -146,7 +146,7 @@ def _queue(trials: _Trials) -> Found | None:
     dropped = sum((each.evidence.qdisc_dropped or 0) for each in trials.outcomes if each.evidence is not None)
     if dropped <= SOME * trials.network("loopback_packets") or not dropped:
         return None
-    advice = "a longer queue of the link (queue=), a faster one, or a lower --rate"
+    advice = "a longer queue of the link (queue=), a faster link, or a lower --rate"
     return "qdisc", f"{dropped:,} packets found the link's queue full (qdisc drops)", "", advice
 
 
@@ -175,7 +175,7 @@ def _quota(trials: _Trials) -> Found | None:
 
 
 def _real_time(trials: _Trials) -> Found | None:
-    """Find whether the budget of real-time threads stopped them: they waited with the highest priority."""
+    """Find whether the budget of real-time threads stopped threads: the threads waited with the highest priority."""
     if trials.cell.priority == "other":
         return None
 

@@ -29,7 +29,7 @@ _FURTHER = 1.5
 """Ratio of the numbers of trials of consecutive looks."""
 _EQUAL_LOOKS = 4
 _EQUAL_SHARE = 0.2
-"""Share of the error of each of the first ``_EQUAL_LOOKS`` looks. Each further look has half of the rest."""
+"""Share of the error of each of the first ``_EQUAL_LOOKS`` looks. Each further look has half of the remaining error."""
 
 
 class ClaimVerdict(StrEnum):
@@ -47,7 +47,7 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
     part: ClaimPart
     estimate: float
     low: float | None
-    """None, like ``high``: there are too few trials for an interval."""
+    """Lower end of the interval; ``high``: upper end. None: too few trials."""
     high: float | None
     trials: int
     worst: tuple[int, float] | None = None
@@ -101,7 +101,7 @@ def share_of(look: int) -> float:
 def looks(plan: Plan, trials: int, *, ended: bool) -> list[Look]:
     """Return the looks at an expectation with this number of trials.
 
-    ``ended``: no trial follows, so the trials since the last look get a look of their own.
+    ``ended``: no trial follows, so the trials since the last look get their own look.
     """
     if plan.deciding is None:
         return [Look(trials, 1.0)]

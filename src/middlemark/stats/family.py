@@ -1,10 +1,10 @@
 """The p-values of many comparisons at once, adjusted for their number (family-wise error).
 
 The method is the step-down max-T of Westfall & Young (1993) with joint sign flips of the rounds (Romano & Wolf, 2005).
-If A and B do not differ, chance decided in each round which of them was slower, and the difference could have had the
+If A and B do not differ, chance decided in each round which side was slower, and the difference could have had the
 opposite sign. All comparisons of a round are flipped together, which preserves the dependence of comparisons that share
 a side or the state of the machine. Holm's correction ignores that dependence, and with few rounds no difference passes
-it: the smallest possible p-value is 1/32 for six rounds and 1/512 for ten, however large the difference.
+Holm's correction: the smallest possible p-value is 1/32 for six rounds and 1/512 for ten, however large the difference.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -80,12 +80,12 @@ class _Family:
     def _t(self, flips: Values) -> Values:
         """Return the |t| of each comparison (mean divided by standard error), a row per flip.
 
-        The standard error uses the larger of the comparison's own variance and its question's.
+        The standard error uses the larger of the comparison's own variance and the variance of its question.
         """
         sums = flips @ self.values
         variances = self._variances(sums, self.squares)
-        # The question's variance in this flip, but at most the observed one: a true difference increases the variance
-        # in most flips.
+        # The question's variance in this flip, but at most the observed variance: a true difference increases the
+        # variance in most flips.
         least = np.clip(self._shared(variances), _LEAST**2, self.scatter)
         error = np.sqrt(np.maximum(variances, least) / self.counts)
         means = np.abs(sums) / self.counts

@@ -52,7 +52,7 @@ def _middle_ranks(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
 
 
 class Imprecision(msgspec.Struct, frozen=True):
-    """Indices of the cells whose medians are not precise enough, and of those without a figure."""
+    """Indices of the cells whose medians are not precise enough, and indices of the cells without a figure."""
 
     imprecise: tuple[int, ...]
     unmeasured: tuple[int, ...]

@@ -1,6 +1,6 @@
 """Every metric, declared once: its meaning, how it is read from a trial, its unit, and which direction is worse.
 
-The metrics of ``compare`` and its gates, of reports, JSON and exports, and the manual's table follow from here.
+The metrics of ``compare`` and its gates, of reports, JSON and exports, and the manual's table follow from this table.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, medians; 1 for a share.
     """
     words: tuple[str, str] = _LESS
-    """The words for a B that is better than A, and for one that is worse."""
+    """The words for a B that is better than A, and for a B that is worse."""
     higher_is_better: bool = False
     applies: Callable[[Cell], bool] = lambda _: True
     """Returns whether in such a cell the metric describes the middleware, and not a schedule or a queue."""
@@ -259,7 +259,7 @@ METRICS: Mapping[str, Metric] = {
         of_cell=True,
     ),
     "seconds_spread": Metric(
-        means="messages in the best second minus messages in the worst, divided by those in the median second",
+        means="messages in the best second minus those in the worst second, divided by those in the median second",
         figure=lambda _, trial: rates.spread_of_seconds(trial.outcome.series),
         unit="1",
         words=_NARROWER,
@@ -342,7 +342,7 @@ _MEANT |= {"bandwidth": "bytes", "rss": "memory", "lost": "loss"}
 
 
 def read_metrics(typed: str | None, option: str = "--metric") -> tuple[tuple[str, ...], list[Problem]]:
-    """Return the metrics named in a text like ``p50,cpu``, and every problem. No metric is named if it is None."""
+    """Return the metrics named in a text like ``p50,cpu``, and every problem. ``typed`` is None: no metrics."""
     names = tuple(dict.fromkeys(each.strip() for each in typed.split(","))) if typed is not None else ()
     problems = []
     for name in names:

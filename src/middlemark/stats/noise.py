@@ -17,12 +17,12 @@ from middlemark.stats.result import Attribution, CellResult, Noise, Preemptor, T
 from middlemark.stats.trials import TrialSummary, figures
 
 TAKEN = 0.01
-"""Share of the processors' time that other processes may take. With more, the disturbance affects the trial's p99 and
-not only its tail."""
+"""Share of the processors' time that other processes may take. With a larger share, the disturbance affects the trial's
+p99 and not only its tail."""
 
 DELAYED = 0.05
 """Share of the time that roles may wait for a processor, if only that wait is known. Wake-ups on an idle machine also
-wait. The probes measure this wait, which is subtracted, but it varies between wake-ups."""
+wait. The probes measure this wait, which is subtracted, but the wait varies between wake-ups."""
 
 RESTLESS = 3.0
 """A trial is disturbed if the share of time in which the processors were interrupted before and after it exceeds TAKEN
@@ -60,7 +60,7 @@ def with_noise(
     of_cell: Sequence[Sequence[TrialSummary]],
     descriptions: Mapping[str, Description],
 ) -> list[CellResult]:
-    """Return the results with their noise, and with a warning about the trials in which it was too strong."""
+    """Return the results with their noise, and with a warning about the trials in which the noise was too strong."""
     seen = [each.outcome.noise for trials in of_cell for each in trials if each.outcome.noise]
     still = stillness(seen)
     usual = Usual(still_share=_median(map(_restless, seen)), wake_ns=_median(map(_wake_ns, seen)))
@@ -74,7 +74,10 @@ def with_noise(
 
 
 def _has_daemon(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether the bench runs a daemon for the cell. Its time is the middleware's, not another process's."""
+    """Say whether the bench runs a daemon for the cell.
+
+    The daemon's time counts as the middleware's time, not as another process's.
+    """
     described = descriptions.get(cell.adapter)
     transport = described.transport(cell.transport) if described else None
     return transport is not None and transport.companions
@@ -83,7 +86,7 @@ def _has_daemon(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 def noise_of(
     cell: Cell, trials: Sequence[TrialSummary], still: Stillness, usual: Usual, *, has_daemon: bool = False
 ) -> Noise | None:
-    """Return the noise of a cell's measured trials; None: none was observed. ``still``: from the run's probes."""
+    """Return the noise of a cell's measured trials; None: no noise was observed. ``still``: from the run's probes."""
     watched = [(each, each.outcome.noise) for each in trials if each.outcome.failed is None and each.outcome.noise]
     if not watched:
         return None
@@ -207,7 +210,7 @@ def _preemptors(seen: Witnessed, time_ns: float) -> tuple[Preemptor, ...]:
 def _marks(
     noise: TrialNoise, steal: float, periods: int | None, usual: float | None, more_irq: float | None
 ) -> tuple[str, ...]:
-    """Return in words the disturbances that exceed their limits; empty: no disturbance does."""
+    """Return in words the disturbances that exceed their limits; empty: no disturbance exceeds its limit."""
     found = []
     if (noise.others_share or 0.0) + steal > TAKEN and (noise.others_share or 0.0) >= steal:
         found.append(f"other processes had {percent(noise.others_share or 0.0)} of its processors' time{_who(noise)}")
@@ -250,7 +253,7 @@ _ADVICE = {
 
 
 def disturbed(noise: Noise) -> RunWarning | None:
-    """Return the warning that names the trials in which the machine took too much; None: there are none."""
+    """Return the warning that names the trials in which the machine took too much; None: there are no such trials."""
     marked = [each for each in noise.trials if each.marked]
     if not marked:
         return None

@@ -1,4 +1,4 @@
-"""One-way latencies of one trial of a stream, from the intended instant and from sending, and its times of writing.
+"""One-way latencies of one trial of a stream, from the intended instant and from sending, and the times of writing.
 
 A one-way latency is the difference of two readings of one clock. Either both ends read the same clock, or stamps of
 another host were converted to it (``TrialOutcome.clocks``).
@@ -75,7 +75,7 @@ def one_way(kept: Sequence[Kept]) -> OneWay:
 
 
 def too_few(messages: int) -> str | None:
-    """Return why this number of messages has no median; None: it has one."""
+    """Return why this number of messages has no median; None: there is a median."""
     needed = samples_needed(QUANTILES["p50"])
     if messages >= needed:
         return None
@@ -124,7 +124,7 @@ def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
 
 
 def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> tuple[Numbers | None, str | None]:
-    """Return ``one_way_ns`` minus the lateness of each send. None, with the reason: some sends are unknown."""
+    """Return ``one_way_ns`` minus the lateness of each send. If some sends are unknown: None and the reason."""
     outgrown = [each.index for each in subscribers if each.histogram is not None]
     if outgrown:
         return None, f"the memory of subscriber {outgrown[0]} was full: later messages are counted in a histogram"

@@ -1,11 +1,11 @@
 """Samples above the 99.9th percentile of a trial, attributed to the machine, to the middleware, or to neither.
 
 A sample is the **machine's** if another process had a role's processor for at least half of the time by which the
-sample exceeds the median. The kernel's record of context switches shows that to the microsecond. A sample without such
-a record may still be the machine's, because interrupts and the hypervisor leave no record. The probes around the run's
-trials measure how often a processor is interrupted for that long. They give an upper bound (95 %) of the number of
-samples that such gaps explain. The samples beyond that number are the **middleware's**; nothing shows which samples
-they are. All other samples are **unknown**.
+sample exceeds the median. The kernel's record of context switches shows such times to the microsecond. A sample without
+such a record may still be the machine's, because interrupts and the hypervisor leave no record. The probes around the
+run's trials measure how often a processor is interrupted for that long. These measurements give an upper bound (95 %)
+of the number of samples that such gaps explain. The samples beyond that number are the **middleware's**; nothing shows
+which samples they are. All other samples are **unknown**.
 """
 
 import math
@@ -45,10 +45,11 @@ class Outliers(msgspec.Struct, frozen=True, kw_only=True):
     above: int
     machine: int
     unexplained_ns: tuple[float, ...] = ()
-    """For each sample that is not the machine's, the time by which it exceeds the median, in descending order."""
+    """For each sample that is not the machine's, the time by which the sample exceeds the median, in descending
+    order."""
     exposure: Exposure | None = None
     blind: str | None = None
-    """Why no sample can be attributed to the middleware with certainty; None: samples can."""
+    """Why no sample can be attributed to the middleware with certainty; None: some samples can be attributed."""
 
 
 class Stillness(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,7 +64,7 @@ class Stillness(msgspec.Struct, frozen=True, kw_only=True):
     def most(self, longer_ns: float, exposure: Exposure) -> float:
         """Return an upper bound of the number of gaps of at least ``longer_ns`` in a trial; inf if nothing was probed.
 
-        It is the 95 % quantile of a Poisson distribution whose mean is itself an upper 95 % bound.
+        The bound is the 95 % quantile of a Poisson distribution whose mean is itself an upper 95 % bound.
         """
         found = math.inf
         if self.spun_s > 0:
@@ -102,8 +103,8 @@ def poisson_quantile(mean: float) -> int:
 def upper_bound(count: int) -> float:
     """Return the upper 95 % bound of the mean of a Poisson variable that had the value ``count``.
 
-    It is half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936), computed by the cube
-    formula of Wilson and Hilferty (1931), which is accurate to 1 %.
+    The bound is half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936), computed by the
+    cube formula of Wilson and Hilferty (1931), which is accurate to 1 %.
     """
     shape = count + 1
     return float(shape * (1 - 1 / (9 * shape) + 1.6449 / (3 * math.sqrt(shape))) ** 3)
@@ -117,7 +118,7 @@ class RoleTimes(msgspec.Struct, frozen=True):
 
 
 def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
-    """Return a trial's samples above p99.9; None: there are none, or the machine was not observed.
+    """Return a trial's samples above p99.9; None: there are no such samples, or the machine was not observed.
 
     ``summary`` is of all parts together. A gap may lengthen one sample of each part.
     """
@@ -152,7 +153,10 @@ def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: Trial
 
 
 def of_round_trips(senders: Sequence[Samples], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
-    """Return the outliers of pings or clients. ``senders``: an array each, in the order of ``Witnessed.begins_ns``."""
+    """Return the outliers of pings or clients.
+
+    ``senders``: an array for each role, in the order of ``Witnessed.begins_ns``.
+    """
     seen = outcome.noise
     if seen is None or len(senders) != len(seen.begins_ns):
         return None
@@ -180,7 +184,7 @@ def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutco
 
 
 def middlewares(found: Outliers, still: Stillness, *, least_ns: float = 0.0) -> int:
-    """Return the least number of unexplained samples that are the middleware's.
+    """Return the least number of unexplained samples that the middleware caused.
 
     For each length: the number of samples that exceed the median by at least this length, minus the upper bound of the
     number of gaps of at least half this length. The result is the largest of these differences. Samples less than
@@ -209,7 +213,7 @@ def _blind(outcome: TrialOutcome, seen: Witnessed) -> str | None:
 
 
 def _threshold(parts: Sequence[Numbers]) -> float:
-    """Return the nearest-rank p99.9, even if too few samples lie beyond it to report it."""
+    """Return the nearest-rank p99.9, even if too few samples lie beyond it for a report."""
     values = np.concatenate([np.asarray(each) for each in parts])
     rank = len(values) - len(values) // 1000 - 1
     return float(np.partition(values, rank)[rank])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, FIELDS, OF_MIDDLEWARE, Cell
+from middlemark.model.cell import FACTORS, FIELDS, OF_MIDDLEWARE, Cell, subject
 from middlemark.model.levels import Level
 from middlemark.model.selection import FACTOR_AT, SHARED_MEMORY, Selection, level_at
 from middlemark.model.version import VERSION, adapter_of
@@ -35,9 +35,9 @@ def selected(each: Side, selection: Selection) -> bool:
 
 
 def by_factors(sides: Sequence[Side], factors: Sequence[str], reference: Selection | None = None) -> list[Pairing]:
-    """Pair cells that differ in each of these factors and in nothing else.
+    """Pair cells that differ in each of these factors and in no other factor.
 
-    ``reference`` selects the cells that may be A. Without it, each cell is paired with all cells before it.
+    ``reference`` selects the cells that may be A. Without it, each cell is paired with all previous cells.
     """
     hidden = _hidden(factors)
     cells = [each.cell for each in sides]
@@ -69,12 +69,12 @@ def _is_known(each: Side, factor: str) -> bool:
 
 
 def at_levels_of_others(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Return for each cell its copies at the levels of other adapters at which it is compared.
+    """Return for each cell a copy at each level of other adapters at which the cell is compared.
 
     This concerns factors that are requests to the middleware (``OF_MIDDLEWARE``), such as the reliability. If an
     adapter was measured at only one level of such a factor, its cell is compared at every level that adapters with
     several levels have, the most common first. If no adapter has several levels, its cell is compared at the most
-    common one. So a middleware that supports only best effort, or only loans, is still compared; its row shows the
+    common level. So a middleware that supports only best effort, or only loans, is still compared; its row shows the
     actual level.
     """
     found = [[each] for each in cells]
@@ -104,7 +104,7 @@ def _name(each: Side, factors: Sequence[str]) -> str:
 
 def _level_name(each: Side, factor: str) -> str:
     if factor == "adapter":
-        return f"{each.cell.middleware} {each.cell.transport}"
+        return subject(each.cell)
     if factor == VERSION:
         return each.cell.adapter
     if factor not in FACTOR_AT:
@@ -143,7 +143,7 @@ def _apart(a: Side, b: Side) -> tuple[str, ...]:
     return (
         ()
         if a.run == b.run
-        else ("measured at different times: their trials were not interleaved, so the machine may have changed",)
+        else ("measured at different times: the runs were not interleaved, so the machine may have changed",)
     )
 
 
@@ -159,8 +159,8 @@ def reasons_against(pairing: Pairing) -> tuple[str, ...]:
     machines = {each.machine for each in (pairing.a, pairing.b) if not each.cell.unknown}
     reasons = (
         f"sizes of {a.size:,} and {b.size:,} bytes" if a.size != b.size else "",
-        f"{a.pattern} against {b.pattern}: they measure different times" if a.pattern != b.pattern else "",
-        "polling against blocking: they are different experiments" if len(polling) == 2 else "",
+        f"{a.pattern} against {b.pattern}: these patterns measure different times" if a.pattern != b.pattern else "",
+        "polling against blocking are different experiments" if len(polling) == 2 else "",
         f"{a.payload} against {b.payload} payloads" if len(payloads) == 2 else "",
         *(_imported(each) for each in (pairing.a, pairing.b)),
         "different machines" if len(machines) == 2 else "",
@@ -185,10 +185,10 @@ _FIRST = ("adapter", "transport", "loan", "reliability")
 def of_run(
     sides: Sequence[Side], together: Sequence[Sequence[str]] = ()
 ) -> tuple[dict[str, list[Pairing]], dict[str, int]]:
-    """Return the pairings of one run by factor, and the number of those left out because of ``MOST``, by factor.
+    """Return the pairings of one run by factor, and the number of pairings left out because of ``MOST``, by factor.
 
-    Raw transports are included only if there is nothing else. ``together`` are the names of factors that the suites
-    vary together (``Plan.together``); their key is the names joined by commas.
+    Raw transports are included only if there are no other cells. ``together`` are the names of factors that the suites
+    vary together (``Plan.together``); the key of such factors is their names joined by commas.
     """
     members = _compared(sides)
     found: dict[str, list[Pairing]] = {}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from middlemark.model.times import QUANTILES, Summary
 
 SAMPLES_BEYOND = 10
-"""A quantile is reported only if at least this many samples are expected beyond it."""
+"""A quantile is reported only if at least this many samples are expected beyond the quantile."""
 
 _CHUNK = 1 << 20
 
@@ -50,7 +50,10 @@ def exact(values: Numbers, quantiles: tuple[Fraction, ...]) -> tuple[float | Non
 
 
 def summarise(values: Numbers) -> Summary:
-    """Return the summary of a one-dimensional array in ns; all None without values, stdev None with fewer than two."""
+    """Return the summary of a one-dimensional array in ns.
+
+    Without values all figures are None; with one value stdev is None.
+    """
     if len(values) == 0:
         return Summary()
     lowest, highest = float(values.min()), float(values.max())

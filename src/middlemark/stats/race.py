@@ -1,14 +1,14 @@
 """The elimination rule of a race: candidates that are significantly slower are eliminated, round after round.
 
 So trials are spent on the candidates that may win. Each look uses a part of the error (Lan & DeMets, 1983), so that all
-looks together eliminate the best candidate with a probability of at most 5 %. While there are many candidates, each one
-that is slower than the leader by more than a t quantile is eliminated, as in multiple comparisons with the best (Hsu,
-1981). The scatter is moderated (Smyth, 2004): the scatter of all candidates counts as a few rounds of each candidate's
-own, because two values that happen to agree, or to differ, say little. It is a median deviation, and values farther
-from a candidate's median than it explains are clipped (Huber, 1964). On a machine with other work every fifth trial may
-be disturbed, and must not hide the others. The last few candidates are eliminated by the exact signed-rank test of
-their paired rounds. That test cannot screen, because its smallest p-value is 2/2^n: for 27 rivals it needs about ten
-rounds.
+looks together eliminate the best candidate with a probability of at most 5 %. While there are many candidates, each
+candidate that is slower than the leader by more than a t quantile is eliminated, as in multiple comparisons with the
+best (Hsu, 1981). The scatter is moderated (Smyth, 2004): the scatter of all candidates counts as a few rounds of each
+candidate's own, because two values that happen to agree, or to differ, say little. The scatter is a median deviation,
+and values farther from a candidate's median than the scatter explains are clipped (Huber, 1964). On a machine with
+other work every fifth trial may be disturbed, and must not hide the undisturbed trials. The last few candidates are
+eliminated by the exact signed-rank test of their paired rounds. That test cannot screen, because its smallest p-value
+is 2/2^n: for 27 rivals it needs about ten rounds.
 """
 
 import math
@@ -58,13 +58,13 @@ def after_look(
     *,
     last: bool = False,
 ) -> AfterLook:
-    """Return the candidates eliminated after this round, and those still running.
+    """Return the candidates eliminated after this round, and the candidates still running.
 
-    Called after every round with the candidates that were running in it. A round in which one of them has no figure is
-    not used. A candidate that is slower by less than the margin stays. ``tie``: all running candidates are within the
-    margin of the leader, with 95 % confidence. ``leaders`` are the candidates that may lead (at least one); None: all.
-    ``last``: no time is left, so this look uses the remaining error. That is valid, because the number of rounds then
-    depends on how long trials take and not on their results.
+    Called after every round with the candidates that were running in the round. A round in which one of these
+    candidates has no figure is not used. A candidate that is slower by less than the margin stays. ``tie``: all running
+    candidates are within the margin of the leader, with 95 % confidence. ``leaders`` are the candidates that may lead
+    (at least one); None: all. ``last``: no time is left, so this look uses the remaining error. That is valid, because
+    the number of rounds then depends on how long trials take and not on their results.
     """
     candidates = [*figures]
     rounds = sorted(set.intersection(*(set(each) for each in figures.values())))

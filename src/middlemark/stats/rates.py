@@ -59,7 +59,7 @@ def arrived_hz(subscriber: Arrived) -> float | None:
 
 
 def sent_hz(publisher: Sent) -> float | None:
-    """Return messages per second between the first and the last send; None with fewer than two."""
+    """Return messages per second between the first and the last send; None with fewer than two sends."""
     between = publisher.last_sent_ns - publisher.first_sent_ns
     return (publisher.sent - 1) * _NS / between if publisher.sent > 1 and between > 0 else None
 
@@ -90,7 +90,7 @@ def behind(cell: Cell, outcome: TrialOutcome) -> float:
 
 
 def counts(outcome: TrialOutcome) -> TrialCounts | None:
-    """Return the launcher's counts, or if it has none the sums over publishers and subscribers."""
+    """Return the launcher's counts, or, without such counts, the sums over publishers and subscribers."""
     if outcome.counts is not None or not (outcome.publishers or outcome.subscribers):
         return outcome.counts
     return TrialCounts(
@@ -121,8 +121,8 @@ WHOLE = 0.5
 def representative(outcomes: Sequence[TrialOutcome], figures: Sequence[float | None]) -> TrialOutcome | None:
     """Return the trial with a series whose figure is the median (the lower of the middle two).
 
-    Seconds of several trials are never averaged, because a stall in one of them would vanish. If no trial has a figure,
-    the first one with a series is returned.
+    Seconds of several trials are never averaged, because a stall in one trial would vanish. If no trial has a figure,
+    the first trial with a series is returned.
     """
     present = [(each, figure) for each, figure in zip(outcomes, figures, strict=True) if each.series]
     ranked = sorted((pair for pair in present if pair[1] is not None), key=lambda pair: (pair[1] or 0.0, pair[0].order))
@@ -151,7 +151,7 @@ def spread_of_seconds(series: Sequence[Second]) -> float | None:
 
 
 def falls(by_second: Sequence[float]) -> tuple[float, float] | None:
-    """Return the mean rates of the first and last third if the rate fell by a fifth; None with fewer than six s."""
+    """Return the mean rates of the first and last third if the rate fell by a fifth; None: fewer than six seconds."""
     third = len(by_second) // 3
     if third < 2:
         return None

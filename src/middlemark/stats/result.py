@@ -58,7 +58,7 @@ class CompanionResources(WorkerResources, frozen=True, kw_only=True):
     """Resources that one companion used, from before the warm-up to the end; medians over trials."""
 
     ready_ns: float
-    """Time from its start until it said that it was ready."""
+    """Time from the companion's start until its message that it is ready."""
 
 
 class CellResources(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +102,7 @@ class CurveStep(msgspec.Struct, frozen=True, kw_only=True):
     lost: float | None
     """Share of the expected messages; None if none was expected."""
     p50_ns: float | None
-    """One-way latency from the intended instant, at the subscriber where it is highest."""
+    """One-way latency from the intended instant, at the subscriber with the highest latency."""
     p99_ns: float | None
     held: bool
     """Loss, p99 and schedule were within the limits in every trial."""
@@ -256,7 +256,7 @@ class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "f
     failed_share: float
     """Share of the messages due that were lost, unsent or late."""
     holds: bool | None
-    """None: there is no deadline, or there are too few messages."""
+    """None: the edge has no deadline, or too few messages."""
     one_way_ns: Summary | None
     one_way_absent: str | None = None
     """Why the edge has no median latency, or why some of its figures were left out."""
@@ -281,7 +281,10 @@ class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "
 
 
 class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A node's resources. In a shared process ``cpu`` is that of its roles' threads, and ``rss_bytes`` is None."""
+    """A node's resources.
+
+    In a shared process ``cpu`` is the processor use of the node's roles' threads, and ``rss_bytes`` is None.
+    """
 
     name: str
     process: str
@@ -335,7 +338,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     actual_transport: str | None
     discovery_ns: float | None
     times_raw_transport: float | None
-    """How many times slower the cell is than the raw transport of the same carrier; None if the run has none."""
+    """How many times slower the cell is than the raw transport of the same carrier; None if the run has no such raw
+    transport."""
     raw_transport: str | None
     """Name of the raw transport: ``shm``, ``shm (loan)``, ``udp``, …"""
     warnings: tuple[RunWarning, ...]
@@ -347,8 +351,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     one_way_absent: str | None = None
     """Why a stream has no one-way latency, or lacks some of its figures."""
     clock_uncertainty_ns: float | None = None
-    """Largest error of a stream's one-way latencies because of two clocks; 0: both ends read one clock. None: the cell
-    is not a stream, or the latencies are unknown."""
+    """Largest error of a stream's one-way latencies because the two ends read different clocks; 0: both ends read one
+    clock. None: the cell is not a stream, or the latencies are unknown."""
     one_way_from_sent_absent: str | None = None
     """Why a stream has no one-way latency from the send."""
     in_histogram: int = 0
@@ -398,9 +402,9 @@ class CellResult(Times, frozen=True, kw_only=True):
     steps: tuple[CurveStep, ...] = ()
     """Steps of a curve by rising load, or of a search in the order tried."""
     sustainable: Sustainable | None = None
-    """None: the rate was not searched for, or none was sustainable."""
+    """None: no rate was searched for, or no rate was sustainable."""
     native_request_reply: bool | None = None
-    """The middleware's own request-reply was used; None: the pattern is another one."""
+    """The middleware's own request-reply was used; None: the pattern is not request-reply."""
     baseline: Baseline | None = None
     """None if the run has no raw transport in the same experiment."""
     protected_by: str | None = None
@@ -412,19 +416,19 @@ class CellResult(Times, frozen=True, kw_only=True):
     proof: ProtectionProof | None = None
     """Results of the checks of the protection; None: no protection."""
     handshake_ns: float | None = None
-    """Time from opening the middleware until the peers are found; it includes their authentication."""
+    """Time from opening the middleware until the peers are found; authentication is included."""
     noise: Noise | None = None
     """Disturbances by the machine; None: not observed."""
     imported: Origin | None = None
     """Origin of the figures, if another tool measured them."""
     breakdown: tuple[Part, ...] | None = None
-    """The parts of the time in their order; they add up to a round trip or a one-way time near the median."""
+    """The parts of the time in their order; the parts add up to a round trip or a one-way time near the median."""
     breakdown_absent: str | None = None
     """Why there is no breakdown."""
     coding_absent: str | None = None
     """Why serialize or deserialize is missing among the parts, for typed messages."""
     workload: WorkloadResult | None = None
-    """Result of the workload, in a cell that carries one."""
+    """Result of the workload, in a cell with a workload."""
 
     def median(self, metric: str) -> float | None:
         """Return the median of a metric over the trials that have it; None if no trial has it."""

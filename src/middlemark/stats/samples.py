@@ -20,7 +20,7 @@ from middlemark.model.outcome import SamplesFile
 from middlemark.model.samples import HISTOGRAM, KEPT, SAMPLE
 
 Samples = npt.NDArray[np.void]
-"""A one-dimensional array of dtype ``SAMPLE``, or for the file of another role, of that role's dtype."""
+"""A one-dimensional array of dtype ``SAMPLE``, or of another role's dtype for the file of that role."""
 
 
 _AGAIN = "measure that trial again"
@@ -28,7 +28,7 @@ _COUNT = re.compile(rb"(?<='shape': )\(([0-9]{1,18}),\)")
 
 
 class SamplesError(Exception):
-    """A samples file that cannot be read: its path, what is wrong with it, and the next step."""
+    """A samples file that cannot be read: its path, the problem, and the next step."""
 
     def __init__(self, path: Path, reason: str, advice: str) -> None:
         """Build the message. ``reason`` completes a sentence that begins with the path."""
@@ -74,7 +74,7 @@ def load_histogram(path: Path) -> Samples:
 
 
 def load(path: Path, dtype: np.dtype[Any] = SAMPLE) -> Samples:
-    """Map the samples read-only. Only the header is read before they are used. Raises SamplesError."""
+    """Map the samples read-only. Only the header is read before the samples are used. Raises SamplesError."""
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             count, data_begins = _read_header(path, file, dtype)
@@ -104,7 +104,7 @@ def _read_header(path: Path, file: IO[bytes], due: np.dtype[Any]) -> tuple[int, 
     """Return the number of samples in the header, and the offset at which they begin.
 
     The header is compared, not evaluated. The recorder and NumPy write exactly one header for these records, and
-    evaluating another one, as ``np.load`` does, could run code from the file.
+    evaluating another header, as ``np.load`` does, could run code from the file.
     """
     start = file.read(10)
     text = file.read(int.from_bytes(start[8:], "little"))

@@ -1,9 +1,10 @@
 """A weighted score over several metrics, and the certainty of the resulting order.
 
-A candidate's score is the weighted geometric mean of its figures, each divided by the best candidate's. So 1 is the
-best in everything, and only the weights determine how much a metric counts, not its unit or scale. The certainty comes
-from resampling the rounds (the bootstrap of Efron, 1979, with the percentile interval). One draw has the same rounds
-for all candidates, as the paired verdicts do, so a disturbed round disturbs all of them. The draws are deterministic.
+A candidate's score is the weighted geometric mean of its figures, each divided by the best candidate's figure. A
+candidate with score 1 is the best in everything, and only the weights determine how much a metric counts, not its unit
+or scale. The certainty comes from resampling the rounds (the bootstrap of Efron, 1979, with the percentile interval).
+One draw has the same rounds for all candidates, as the paired verdicts do, so a disturbed round disturbs all
+candidates. The draws are deterministic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,14 +21,17 @@ Values = npt.NDArray[np.float64]
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """The score of one candidate. ``parts`` has its figure divided by the best candidate's, for each question."""
+    """The score of one candidate.
+
+    ``parts`` has for each question the candidate's figure divided by the best candidate's figure.
+    """
 
     score: float
     low: float | None
     """Lower end of the 95 % interval; None, like ``first``, with fewer than six rounds."""
     high: float | None
     first: float | None
-    """Share of the draws in which its score is the lowest; tied candidates share the draw."""
+    """Share of the draws in which the candidate's score is the lowest; tied candidates share the draw."""
     parts: tuple[float, ...]
 
 
@@ -62,7 +66,7 @@ def scores(
 
 
 def _behind(medians: Values) -> Values:
-    """Return the logarithm of each candidate's ratio to the best, by question and draw."""
+    """Return the logarithm of each candidate's ratio to the best candidate, by question and draw."""
     found: Values = medians - medians.min(axis=0, keepdims=True)
     return found
 

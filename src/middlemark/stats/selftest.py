@@ -25,7 +25,7 @@ from middlemark.stats.verdict import CONFIDENCE, MARGIN, Verdict
 ALLOWED = 1 - CONFIDENCE
 """Share of the comparisons of A with itself that may be called different."""
 FOUND = 0.8
-"""Share of the comparisons that must find a difference for it to count as found."""
+"""Share of the comparisons that must find a difference for the difference to count as found."""
 METRICS = ("p50", "p99")
 
 
@@ -37,7 +37,8 @@ class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):
     equivalent: int
     undecided: int
     trials_needed: int | None
-    """Median over the undecided comparisons; None: there are none, or more than 10,000 trials would be needed."""
+    """Median over the undecided comparisons; None: no comparison is undecided, or more than 10,000 trials would be
+    needed."""
 
     @property
     def comparisons(self) -> int:
@@ -58,7 +59,7 @@ class Same(msgspec.Struct, frozen=True):
     tally: VerdictCounts
     """Verdicts, each comparison judged on its own."""
     together: int
-    """Number of comparisons called different when all of them are judged together."""
+    """Number of comparisons called different when all comparisons are judged together."""
     typical: float | None
     """Median of all its trials, in ns."""
     scatter: float | None
@@ -116,7 +117,7 @@ class SelfTest(msgspec.Struct, frozen=True):
 
     @property
     def false_together(self) -> int:
-        """Number of comparisons of A with itself called different if all of a setting and metric are judged at once."""
+        """Number of comparisons of A with itself called different if judged together by setting and metric."""
         return sum(each.together for each in self.same)
 
     @property
@@ -140,7 +141,7 @@ class SelfTest(msgspec.Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Say whether the verdicts, each on its own, are compatible with at most 5 % of false ones."""
+        """Say whether the verdicts, each on its own, are compatible with at most 5 % of false verdicts."""
         return self.false <= ALLOWED * self.compared or self.chance > ALLOWED
 
     @property
@@ -154,7 +155,7 @@ class SelfTest(msgspec.Struct, frozen=True):
         return sum(each.tally.equivalent for each in self.power if each.part is not None and each.part > MARGIN)
 
     def smallest_found(self, setting: SelfTestCell) -> Planted | None:
-        """Return the smallest delay of the setting that was found, like all larger delays; None if there is none."""
+        """Return the smallest delay of the setting that was found, like all larger delays; None: no such delay."""
         found = None
         mine = sorted((each for each in self.power if each.setting == setting), key=lambda each: -each.planted.part)
         for each in itertools.takewhile(lambda each: each.is_found, mine):

@@ -16,23 +16,26 @@ import numpy.typing as npt
 from middlemark.stats.quantiles import Numbers
 
 MOST_LOOKED_AT = 1 << 15
-"""Most samples from which a trial's shape is computed: enough, as a relevant part is a tenth of them."""
+"""Most samples from which a trial's shape is computed: enough, because a relevant part is a tenth of the samples."""
 
 MATTERS = 0.10
-"""Relevant relative change of the median: twice the margin of ``compare``, as one trial is less certain."""
+"""Relevant relative change of the median: twice the margin of ``compare``, because one trial is less certain."""
 
 Values = npt.NDArray[np.float64]
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """A change of the latency from the first samples to the last. ``part``: relative to the first; < 0: it fell."""
+    """A change of the latency from the first samples to the last.
+
+    ``part``: relative to the first samples; < 0: the latency fell.
+    """
 
     part: float
     p: float
 
 
 class SlowStart(msgspec.Struct, frozen=True):
-    """A slow start: the first ``part`` of the samples has the median ``first_ns``, the others ``later_ns``."""
+    """A slow start: the first ``part`` of the samples has the median ``first_ns``, the other samples ``later_ns``."""
 
     part: float
     first_ns: float
@@ -48,7 +51,7 @@ class Modes(msgspec.Struct, frozen=True):
 
 
 def thinned(values: Numbers) -> Values:
-    """Return at most ``MOST_LOOKED_AT`` samples in their order: a random one from each of equally long sections.
+    """Return at most ``MOST_LOOKED_AT`` samples in their order: a random sample from each of equally long sections.
 
     Random samples are taken because every k-th sample could be in the same slot of a ring buffer. The draws are
     deterministic.
@@ -107,7 +110,7 @@ def slow_start(values: Values, blocks: int = 64, fewest: int = 20) -> SlowStart 
 def modes(
     values: Values, *, fewest: int = 500, least: float = 0.10, apart: float = 1.25, depth: float = 0.5
 ) -> Modes | None:
-    """Return the two modes of a bimodal distribution, each with at least a tenth of the samples; None for any other.
+    """Return the two modes of a bimodal distribution, each with at least a tenth of the samples; None: not bimodal.
 
     The density of the logarithms is smoothed with a bandwidth as for 400 independent samples (Silverman's rule, 1986,
     section 3.4) and of at least two steps of the clock, so that the comb pattern of the steps is not taken for modes. A
@@ -146,7 +149,7 @@ def incidents(values: Numbers, above: float, gap: int = 10) -> tuple[int, int]:
     """Return the number of samples above a value, and of clusters of them: samples up to ``gap`` apart are one cluster.
 
     This is the runs estimator of Smith and Weissman ("Estimating the extremal index", 1994). The weight of a tail
-    quantile is not the number of samples beyond it but the number of independent events.
+    quantile is not the number of samples beyond the quantile but the number of independent events.
     """
     places = np.flatnonzero(values > above)
     return len(places), int(1 + (np.diff(places) > gap).sum()) if len(places) else 0

@@ -26,7 +26,7 @@ class Shift(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> tuple[float, float | None, float | None]:
-        """The ratio and its interval, if the differences are of logarithms; None: too few pairs for an interval."""
+        """The ratio and its interval, if the values are logarithms; None: too few pairs for an interval."""
         if not math.isfinite(self.low):
             return math.exp(self.shift), None, None
         return math.exp(self.shift), math.exp(self.low), math.exp(self.high)
@@ -54,7 +54,7 @@ def p_value(differences: Values) -> float:
 
 
 def most_extreme(pairs: int, level: float) -> int:
-    """Return the largest value of the smaller rank sum whose p is at most ``level``, without ties; -1: no value is."""
+    """Return the largest value of the smaller rank sum whose p is at most ``level``, without ties; -1: no value."""
     chances = _rank_sums(tuple(range(2, 2 * pairs + 1, 2)))[::2]  # doubled ranks, as elsewhere
     return int(np.searchsorted(np.cumsum(chances), level / 2, side="right")) - 1
 

@@ -1,4 +1,4 @@
-"""Summaries of many samples by counting each nanosecond in one pass, instead of sorting a copy of them all.
+"""Summaries of many samples by counting each nanosecond in one pass, instead of sorting a copy of all samples.
 
 The result is exact: times are whole ns, and most are within a short range. A table of that range replaces the samples,
 and only the few samples beyond it are kept. Counting is several times faster than a partition.
@@ -46,7 +46,7 @@ class Tally:
             self._beyond.append(far if self.absent is None else far[far != self.absent])
 
     def beyond(self) -> Numbers:
-        """Return the values from the limit on, in the order added."""
+        """Return the values from the limit on, in the order in which they were added."""
         return np.concatenate(self._beyond) if self._beyond else np.empty(0, dtype=np.uint64)
 
     def summary(self) -> Summary | None:
@@ -76,7 +76,7 @@ class Tally:
 
 
 def _ranked(through: Numbers, far: Numbers, total: int, quantile: Fraction) -> float | None:
-    """Return the nearest rank, as ``quantiles.exact`` does."""
+    """Return the value of the nearest rank, as ``quantiles.exact`` does."""
     if total < samples_needed(quantile):
         return None
     rank = rank_of(quantile, total)

@@ -1,4 +1,4 @@
-"""Summary of one trial: one for each field of its samples, and for a stream its rates."""
+"""Summary of one trial: a summary of each field of the samples, and for a stream the rates."""
 
 from collections.abc import Callable, Sequence
 
@@ -45,17 +45,17 @@ class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
     times: Times = Times()
     samples: int = 0
     rates: Rates | None = None
-    """Only for a stream."""
+    """Only a stream has rates."""
     one_way: OneWay | None = None
     replies_hz: float | None = None
-    """Only for request-reply."""
+    """Only request-reply has this rate."""
     outliers: Outliers | None = None
     """Samples above p99.9 with the causes that the witness's record shows; None: there is no record."""
     warnings: tuple[RunWarning, ...] = ()
     """Warnings from its raw samples."""
     breakdown: Breakdown | None = None
     graph: GraphTrial | None = None
-    """Only for a workload."""
+    """Only a workload has this result."""
 
 
 def trial_summary(
@@ -199,7 +199,7 @@ def _without_samples(outcome: TrialOutcome, failure: Failure) -> TrialSummary:
 
 
 def figures(cell: Cell, trials: Sequence[TrialSummary]) -> list[float | None]:
-    """Return each trial's main figure: its rate where ``by_rate``, else its p50; None if the trial has none."""
+    """Return each trial's main figure: its rate where ``by_rate``, else its p50; None: no such figure."""
     if by_rate(cell):
         return [each.rates.rate_hz if each.rates else None for each in trials]
     return [summary.p50 if (summary := each.times.latency_of(cell)) else None for each in trials]

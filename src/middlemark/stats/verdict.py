@@ -17,7 +17,8 @@ MARGIN = 0.05
 CONFIDENCE = 0.95
 POWER = 0.9
 EFFICIENCY = 3 / math.pi
-"""Efficiency of the signed-rank test relative to the t-test for normal differences; it is higher with heavy tails."""
+"""Efficiency of the signed-rank test relative to the t-test for normal differences; the efficiency is higher with heavy
+tails."""
 MOST_TRIALS = 10_000
 
 
@@ -40,7 +41,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     p: float
     """p-value of the signed-rank test of this comparison only."""
     p_family: float
-    """p-value over all comparisons judged together (``family.py``); with too few pairs it is ``p``."""
+    """p-value over all comparisons judged together (``family.py``); with too few pairs equal to ``p``."""
     pairs: int
     verdict: Verdict
     trials_needed: int | None
@@ -103,8 +104,8 @@ def _trials_needed(shift: Shift, differences: Sequence[float], margin: float, un
     """Return the trials needed by the normal approximation.
 
     For a shift beyond the margin: enough to find the shift among ``undecided`` comparisons (Bonferroni's bound; the
-    test needs fewer) and to find that it exceeds the margin. For a smaller shift: enough to find that it is within the
-    margin.
+    test needs fewer) and to find that the shift exceeds the margin. For a smaller shift: enough to find that the shift
+    is within the margin.
     """
     away = abs(shift.shift)
     if len(differences) < 2 or away == margin:

@@ -1,7 +1,7 @@
 """Results of a workload in one trial and over a cell's trials: which edges hold their deadlines, and times of chains.
 
 An edge holds if at most a share ``allow`` of the messages due on it were lost, late or never sent. A workload holds if
-each of its edges with a deadline does. With fewer than ``ENOUGH_MESSAGES`` messages over less than ``ENOUGH_S``
+each of its edges with a deadline holds. With fewer than ``ENOUGH_MESSAGES`` messages over less than ``ENOUGH_S``
 seconds, an edge is not judged.
 """
 
@@ -29,11 +29,14 @@ ENOUGH_MESSAGES = 1000
 ENOUGH_S = 10.0
 _NEARLY = 0.99
 """Share of ``ENOUGH_MESSAGES`` or ``ENOUGH_S`` that suffices: in ten seconds the last instant may not be reached, and a
-chain ends when its first topic does."""
+chain ends when its first topic ends."""
 
 
 class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
-    """One edge in one trial. ``late`` messages arrived after the deadline; ``unsent`` ones were due and never sent."""
+    """One edge in one trial.
+
+    ``late`` messages arrived after the deadline; ``unsent`` messages were due and never sent.
+    """
 
     sent: int
     received: int
@@ -59,7 +62,7 @@ class EdgeLatency(msgspec.Struct, frozen=True):
 
 
 class ChainTrial(msgspec.Struct, frozen=True):
-    """The times of one chain in one trial. ``absent``: why it has no median; None: it has one."""
+    """The times of one chain in one trial. ``absent``: why the chain has no median; None: it has a median."""
 
     end_to_end_ns: Summary | None = None
     absent: str | None = None
@@ -81,7 +84,7 @@ class GraphTrial(msgspec.Struct, frozen=True, kw_only=True):
 def graph_trial(
     cell: Cell, outcome: TrialOutcome, kept: Sequence[Kept], latencies: Mapping[int, Summary]
 ) -> GraphTrial:
-    """Return the results of one trial from its samples. ``latencies`` are those of each subscriber, by index."""
+    """Return the results of one trial from its samples. ``latencies``: of each subscriber, by index."""
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
     arrived = {each.index: each for each in kept if each.role == "subscriber"}
@@ -190,7 +193,7 @@ def over_trials(
     resources: CellResources | None,
     discovery_ns: float | None,
 ) -> WorkloadResult:
-    """Return the cell's result. Counts are sums over all trials, other figures medians over them.
+    """Return the cell's result. Counts are sums over all trials, other figures medians over the trials.
 
     ``latencies`` returns the latency of an edge by the edge's number, and ``joined`` the medians of several summaries.
     """
@@ -263,7 +266,7 @@ def worst_edge(edges: Sequence[EdgeResult]) -> EdgeResult | None:
 
 
 def too_short(graph: Workload, limits: Limits) -> tuple[str, ...]:
-    """Return the topics with a deadline of which one trial sends too few messages to judge them."""
+    """Return the topics with a deadline that cannot be judged: one trial sends too few of their messages."""
     found = []
     for topic, rate_hz in zip(graph.topics, graph.rates_hz, strict=True):
         due = float(limits.samples) if limits.samples is not None else rate_hz * (limits.duration_s or 0.0)
@@ -316,7 +319,7 @@ def _history(trials: Sequence[EdgeTrial]) -> HistoryResult | None:
 
 
 def _holds(topic: Topic, due: int, share: float, seconds: float) -> bool | None:
-    """Say whether the edge holds in ``seconds`` of messages; None: it has no deadline, or too few messages."""
+    """Say whether the edge holds in ``seconds`` of messages; None: the edge has no deadline, or too few messages."""
     if topic.deadline_s is None or not due or (due < ENOUGH_MESSAGES and seconds < ENOUGH_S * _NEARLY):
         return None
     return share <= topic.allow

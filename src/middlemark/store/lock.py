@@ -1,4 +1,4 @@
-"""The lock on a run while it is measured. The kernel releases it when the process ends."""
+"""The lock on a run while it is measured. The kernel releases the lock when the process ends."""
 
 import contextlib
 import errno
@@ -15,10 +15,10 @@ _PROBES = 20
 
 
 class Held(Exception):
-    """Another process measures the run. ``pid``: that process; None: the kernel does not show it."""
+    """Another process measures the run. ``pid``: the process id; None: the kernel does not show the process."""
 
     def __init__(self, pid: int | None) -> None:
-        """``pid``: the number of that process in this process's /proc."""
+        """``pid``: the number of the other process in this process's /proc."""
         super().__init__(f"by process {pid}" if pid else "by another process")
         self.pid = pid
 
@@ -51,15 +51,16 @@ def is_held(path: Path) -> bool | None:
 
 
 def _open_locked(path: Path) -> int:
-    for flags in (os.O_RDONLY, os.O_RDWR):  # open for writing only if necessary, as that prevents a read-only remount
+    # open for writing only if necessary, because an open file prevents a read-only remount
+    for flags in (os.O_RDONLY, os.O_RDWR):
         with os.fdopen(open_regular(path, flags), "rb", buffering=0) as file:
             if _locked(file.fileno()) or flags == os.O_RDWR:
-                return os.dup(file.fileno())  # the duplicate keeps the lock
+                return os.dup(file.fileno())  # the duplicate descriptor keeps the lock
     raise AssertionError("unreachable")
 
 
 def _locked(descriptor: int) -> bool:
-    """Lock an open file. Returns False if it must be open for writing (NFS). Raises Held."""
+    """Lock an open file. Returns False if the file must be open for writing (NFS). Raises Held."""
     for _ in range(_PROBES):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

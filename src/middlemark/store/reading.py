@@ -36,7 +36,7 @@ class _Written(msgspec.Struct):
 
 def read_run(folder: Path) -> Run:
     """Read a run: complete, killed or running. Raises StoreError with the path and the problem."""
-    # Check the lock first: a run that ends after this check has already stored in run.json that it ended.
+    # The lock is checked first: a run that ends after this check has already stored its end in run.json.
     held = is_held(folder / "trials.jsonl")
     file = _description(folder / "run.json")
     return _with_trials(folder, file, running=held if file.ended is None else False)
@@ -75,7 +75,7 @@ def _description(path: Path) -> RunFile:
 
 
 def read_outcome(line: bytes, trials: Mapping[int, Trial]) -> TrialOutcome:
-    """Decode the outcome of one of these trials. Raises an error of ``NOT_READ``."""
+    """Decode the outcome of one of these trials. Raises one of the errors in ``NOT_READ``."""
     outcome = msgspec.json.decode(converted_trial(line), type=TrialOutcome)
     check_outcome(outcome, trials)
     return outcome

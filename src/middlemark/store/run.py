@@ -34,12 +34,12 @@ class RunWriter:
         return Run(folder=self.folder, file=self.file, outcomes=tuple(outcomes), damaged=self._damaged)
 
     def extend(self, plan: Plan) -> None:
-        """Store a plan with additional trials of the same cells; it is on disk before this returns."""
+        """Store a plan with additional trials of the same cells; the plan is on disk when this method returns."""
         self.file = msgspec.structs.replace(self.file, plan=plan)
         self._save()
 
     def append(self, outcome: TrialOutcome) -> TrialOutcome:
-        """Add a line to trials.jsonl; it is on disk before this returns. Returns the stored outcome.
+        """Add a line to trials.jsonl; the line is on disk when this method returns. Returns the stored outcome.
 
         An outcome that could not be read back is replaced by a failure that says why.
         """
@@ -55,7 +55,7 @@ class RunWriter:
             line = msgspec.json.encode(outcome)
         _append(
             self.folder / "trials.jsonl", line + b"\n"
-        )  # fails if the file was removed: a new file would lack the earlier trials
+        )  # opening fails if the file was removed: a new file would lack the earlier trials
         return outcome
 
     def close(self, *, interrupted: bool = False, error: str | None = None, reached: Reached | None = None) -> None:
@@ -150,7 +150,7 @@ def reopen_run(folder: Path) -> ReopenedRun:
 
 
 def _locked(folder: Path) -> Lock:
-    """Lock a run's ``trials.jsonl``; create it if it does not exist."""
+    """Lock a run's ``trials.jsonl``; create the file if it is missing."""
     path = folder / "trials.jsonl"
     try:
         _append(path, b"", os.O_CREAT)
@@ -162,7 +162,7 @@ def _locked(folder: Path) -> Lock:
 
 
 def _append(path: Path, line: bytes, flags: int = 0) -> None:
-    """Append to a file, flush it to disk, and read it back."""
+    """Append a line to a file, flush the file to disk, and read the line back."""
     try:
         with os.fdopen(open_regular(path, os.O_RDWR | os.O_APPEND | flags), "ab+") as file:
             begin = file.seek(0, os.SEEK_END)
@@ -174,7 +174,7 @@ def _append(path: Path, line: bytes, flags: int = 0) -> None:
     except OSError as error:
         raise store_error(path, error) from None
     if written != line:
-        raise StoreError(f"{path}: does not contain what was written to it; another process writes to the file")
+        raise StoreError(f"{path}: does not contain the written line; another process writes to the file")
 
 
 def _safe(name: str) -> str:

@@ -8,7 +8,7 @@ _OPTIONS = {"--floors": "--baseline", "--no-floors": "--no-baseline"}
 
 
 def converted_run(text: bytes) -> bytes:
-    """Return a ``run.json`` of schema 1 as one of schema 2. Raises msgspec.DecodeError."""
+    """Return a ``run.json`` of schema 1 as a ``run.json`` of schema 2. Raises msgspec.DecodeError."""
     run = msgspec.json.decode(text)
     plan = run.get("plan")
     for adapter in _objects(run.get("adapters")):
@@ -26,7 +26,10 @@ def converted_run(text: bytes) -> bytes:
 
 
 def converted_trial(line: bytes) -> bytes:
-    """Return a line of ``trials.jsonl`` in schema 2; a resumed run has lines of both. Raises msgspec.DecodeError."""
+    """Return a line of ``trials.jsonl`` in schema 2; a resumed run has lines of both schemas.
+
+    Raises msgspec.DecodeError.
+    """
     if b'"carried_by"' not in line:
         return line
     outcome = msgspec.json.decode(line)

@@ -73,7 +73,7 @@ class ClaimReader:
                 "", f"{listing(asked.values())} are {len(asked)} kinds of expectation; write one [[expect]] per kind"
             )
         elif not asked:
-            self._wrong("", f"does not expect anything; write one of {listing(_KIND_OF)}")
+            self._wrong("", f"has no expectation; write one of {listing(_KIND_OF)}")
         name, say = self._text("id"), self._text("say")
         if name and not _ID.fullmatch(name):
             self._wrong("id", f"{quoted(name)} is not a valid id; use letters, digits, '.', '_' and '-'")
@@ -129,7 +129,7 @@ class ClaimReader:
             self._wrong("metric", f"{name} describes a whole trial; for a topic use {listing(sorted(OF_EDGES))}")
 
     def _claim(self, kind: str, metric: "Metric | None") -> tuple[Claim | None, str]:
-        """Return the claim, and the part of its sentence that says what is claimed, as typed."""
+        """Return the claim, and the part of its sentence that states the claim, as typed."""
         if kind == "untestable":
             return Untestable(self._text("untestable")), self._text("untestable")
         if metric is None:

@@ -20,7 +20,7 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     title: str
     adapter: str | None = None
-    """The adapter that measures it; None: the framework is only documented."""
+    """The adapter that measures the framework; None: the framework is only documented."""
     licence: Fact | None = None
     languages: Fact | None = None
     transports: Fact | None = None
@@ -41,7 +41,7 @@ class Frameworks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of ``frameworks.toml``."""
 
     sources: dict[str, str]
-    """Key of a source, as the facts use it → the source."""
+    """Key of a source in a fact → the source."""
     framework: dict[str, Framework]
 
 

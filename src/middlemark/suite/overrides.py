@@ -19,7 +19,7 @@ COMMAND_LINE = "command line"
 
 
 class Only(msgspec.Struct, frozen=True):
-    """One ``--only``: keep the cells whose ``factor`` has one of these ``values``, which have the form of a cell's."""
+    """One ``--only``: keep the cells whose ``factor`` has one of these ``values``, in the form of a cell's levels."""
 
     factor: str
     values: tuple[Level, ...]
@@ -41,7 +41,7 @@ def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]
         if given is not None:
             found[name] = given
     if {"samples", "duration"} <= options.keys.keys():
-        problems.append(Problem("--samples", "--duration is also given; a trial ends by one of them, so remove one"))
+        problems.append(Problem("--samples", "--duration is also given; remove one of the two options"))
     seed: int | None = None
     if options.seed is not None:
         try:
@@ -92,7 +92,7 @@ def read_native(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Probl
 
 
 def typed(key: Key, raw: str | bool) -> object:
-    """Convert a typed value to the form that a suite has. Splits lists and converts digits to numbers."""
+    """Convert a typed value to the form of a suite. Splits lists and converts digits to numbers."""
     if not isinstance(raw, str):
         return raw
     words = raw.split(key.kind.separator) if key.listed else [raw]
@@ -106,7 +106,7 @@ def flag_name(key: str) -> str:
 
 
 FIRST_ROUNDS = 6
-"""The fewest trials: with fewer, a median has no interval."""
+"""The fewest trials: with fewer trials, a median has no interval."""
 BUDGET_S = 600.0
 """The default most trials. A bimodal cell never becomes precise, and its rounds must end."""
 
@@ -128,7 +128,7 @@ def read_precision(
         text = "needs --until-precise PERCENT; add it, or remove this option"
         return None, [Problem("--focus", text)] if focus else []
     if trials is not None:
-        problems.append(Problem("--trials", "--until-precise chooses the number of trials; remove one of both"))
+        problems.append(Problem("--trials", "--until-precise chooses the number of trials; remove one option"))
     share = 0.0
     try:
         share = parse_percent(part)
@@ -142,7 +142,7 @@ def read_precision(
 
 
 def race_budget_s(suites: Sequence[Suite]) -> float | None:
-    """Return the time for the rounds of the races, which is the longest budget of a sweep; None: there are no races."""
+    """Return the time for the rounds of the races, which is the longest budget of a sweep; None: no races."""
     racing = [sweep for suite in suites for sweep in suite.sweeps if sweep.race]
     return max((each.budget_s for each in racing if each.budget_s is not None), default=BUDGET_S) if racing else None
 

@@ -37,7 +37,10 @@ Natives = dict[str, Native]
 
 
 def read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem], str]:
-    """Return the content of a suite file, parsed and as text, and its problems. Parsed is None if it cannot be read."""
+    """Return the content of a suite file, parsed and as text, and its problems.
+
+    Parsed is None if the file cannot be read.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
@@ -108,7 +111,7 @@ def read_suite(
         problems += wrong
     tables = document.get("sweep", [{}] if "workload" in document else [])
     if isinstance(tables, dict):
-        problems.append(Problem(f"{place}: sweep", "is a single table; write [[sweep]], as a suite may have several"))
+        problems.append(Problem(f"{place}: sweep", "is a single table; write [[sweep]], also for only one"))
         tables = []
     elif not isinstance(tables, list):
         problems.append(
@@ -116,7 +119,7 @@ def read_suite(
         )
         tables = []
     elif not tables:
-        problems.append(Problem(place, "has no [[sweep]]; a suite needs at least one"))
+        problems.append(Problem(place, "has no [[sweep]]; a suite needs at least one sweep"))
     sweeps = [
         _read_sweep(
             _spelled(table, links, f"{place}: sweep {number}", problems),
@@ -174,7 +177,7 @@ def _spelled(table: object, links: Mapping[str, str], place: str, problems: list
 
 
 def _settings(value: object, place: str, problems: list[Problem]) -> object:
-    """Return all combinations of ``{ NAME = [VALUE, …], … }`` as levels; for a list of tables, those of each table."""
+    """Return all combinations of ``{ NAME = [VALUE, …], … }`` as levels; for a list, of each table."""
     if isinstance(value, list):
         spelled = [_settings(each, place, problems) for each in value]
         return [one for each in spelled for one in (each if isinstance(each, list) else [each])]
@@ -189,7 +192,7 @@ def _settings(value: object, place: str, problems: list[Problem]) -> object:
 
 
 def _read_together(value: object, place: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:
-    """Return the combinations of factors: one is ``["pin", "priority"]``, several are ``[["pin", …], …]``."""
+    """Return the combinations of factors. A combination is ``["pin", "priority"]``; several are ``[["pin", …], …]``."""
     found = [value] if isinstance(value, list) and value and isinstance(value[0], str) else value
     if not isinstance(found, list) or not all(isinstance(each, list) and len(each) > 1 for each in found):
         text = f"{quoted(value)} is not a combination of factors; name two or more, as in ['pin', 'priority']"
@@ -235,7 +238,7 @@ def make_sweep(
         given, problems = _carrying(given, workload, place)
     else:
         problems += [
-            Problem(given[each].place, "multiplies a workload, and there is none; use rate, or publishers and topics")
+            Problem(given[each].place, "there is no workload to multiply; use rate, or publishers and topics")
             for each in ("scale", "copies")
             if each in given
         ]
@@ -267,7 +270,7 @@ def make_sweep(
 
 
 def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list[Problem]]:
-    """Add the keys that the workload determines. If such a key is also given, it is a problem."""
+    """Add the keys that the workload determines. Such a key that is also given is a problem."""
     problems = [
         Problem(given[each].place, f"the workload's topics determine {each}; leave it out")
         for each in OF_WORKLOAD
@@ -286,7 +289,10 @@ def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list
 
 
 def overlay(*layers: Table) -> Table:
-    """Merge tables; a later one has priority. Samples and duration replace each other: a sweep has only one."""
+    """Merge tables; a later table has priority.
+
+    Samples and duration replace each other, because a sweep has only one of them.
+    """
     merged: dict[str, Given] = {}
     for layer in layers:
         if "samples" in layer or "duration" in layer:
@@ -333,7 +339,7 @@ def _read_sweep(
 
 
 def _natives_of(table: Table, place: str, folder: Path, problems: list[Problem]) -> Natives:
-    """Return the native settings of one table. They include the user's own configuration files."""
+    """Return the native settings of one table. The settings include the user's own configuration files."""
     files, wrong = read_table_of_files(table.get("config", {}), f"{place}: config", folder)
     problems += wrong
     return _overridden(_read_native(table.get("native", {}), f"{place}: native", problems), files)
@@ -360,7 +366,7 @@ def _read_native(table: object, place: str, problems: list[Problem]) -> Natives:
             problems.append(
                 Problem(
                     f"{place}: {adapter}",
-                    f"{quoted(settings)} is not a table; put native settings in a table named after their adapter",
+                    f"{quoted(settings)} is not a table; put native settings in a table with the name of the adapter",
                 )
             )
             continue

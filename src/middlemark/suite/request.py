@@ -23,9 +23,9 @@ DEFAULT_SUITE = "first-look"
 def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...]:
     """Return the requested suites, with the options applied to every sweep.
 
-    If no suite is named but a factor is given as an option, the request is one suite with one sweep,
-    ``command-line``. If neither is given, the request is ``first-look``. Raises RequestError with all problems of all
-    suites and options.
+    If no suite is named but a factor is given as an option, the request is one suite with one sweep, ``command-line``.
+    If neither a suite nor a factor is given, the request is ``first-look``. Raises RequestError with all problems of
+    all suites and options.
     """
     given, seed, problems = read_options(options)
     typed_native, wrong = read_native(options.native)
@@ -91,7 +91,7 @@ def _load_one(name: str, options: Table, expected: bool) -> tuple[Suite | None, 
 
 
 def folder_of(name: str) -> Path | None:
-    """Return Middlemark's folder ``suites`` or ``studies``; None: this installation does not have it."""
+    """Return Middlemark's folder ``suites`` or ``studies``; None: this installation does not have the folder."""
     package = Path(__file__).resolve().parents[1]
     checkout = package.parents[1]
     for folder in (package / name, checkout / name):
@@ -108,7 +108,7 @@ def suite_files() -> dict[str, Path]:
 
 
 def find_suite(name: str) -> Path | str:
-    """Return the file of a suite, or a text that says why there is none.
+    """Return the file of a suite, or a text that says why there is no file.
 
     ``name``: a path if it ends in .toml or contains a slash, else the name of a suite.
     """
@@ -141,7 +141,7 @@ def _no_file(path: Path, files: Mapping[str, Path]) -> str:
 
 
 def shown_path(path: Path) -> str:
-    """Return the path as a person would type it: relative if it is below the current folder."""
+    """Return the path as a person would type it: relative if the path is below the current folder."""
     absolute = os.path.abspath(path)
     try:
         relative = os.path.relpath(absolute)

@@ -1,7 +1,8 @@
 """Read sizes and send times of messages from a file: a recorded sequence (Parquet), or a list (text).
 
-A sequence has one row per message: ``topic``, ``at_ns`` (since the first message of all topics) and ``size_bytes``.
-A trial repeats it in laps. A lap lasts from the first to the last message, plus the mean interval of the busiest topic.
+A sequence has one row per message: ``topic``, ``at_ns`` (since the first message of all topics) and ``size_bytes``. A
+trial repeats the sequence in laps. A lap lasts from the first to the last message, plus the mean interval of the
+busiest topic.
 """
 
 import functools
@@ -114,12 +115,15 @@ def read_sizes(path: Path) -> tuple[FromFile, Sizes]:
 
 
 def read_instants(path: Path) -> tuple[FromFile, Instants, float]:
-    """Read ascending send times in seconds. Return them relative to the first, and their mean rate. Raises Wrong."""
+    """Read ascending send times in seconds. Return the times relative to the first, and their mean rate.
+
+    Raises Wrong.
+    """
     digest, text = _text_of(path)
     stamps = np.array(_each(text, path.name, _stamp_ns), dtype=np.int64)
     back = np.flatnonzero(np.diff(stamps) < 0)
     if len(back):
-        raise Wrong(f"{path.name}: instant {back[0] + 2} is before the previous one; sort them in ascending order")
+        raise Wrong(f"{path.name}: instant {back[0] + 2} is before the previous instant; sort them")
     at_ns = (stamps - stamps[0]).astype(np.uint64)
     return (
         FromFile(str(path.resolve()), digest, len(at_ns)),

@@ -23,9 +23,9 @@ class Claimed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A claim as the document states it."""
 
     figure: str
-    """The figure of the document, as printed, or a note that it prints none."""
+    """The figure of the document, as printed, or a note that the document prints no figure."""
     contradicts: str = ""
-    """How the document contradicts this claim; empty: it does not."""
+    """How the document contradicts this claim; empty: no contradiction."""
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,7 +36,7 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     measured_on: str
     conditions: str
     here: str
-    """How the measurement here resembles the document's, and how it differs."""
+    """How the measurement here resembles the document's measurement, and how the measurement differs."""
     processors: tuple[str, ...] = ()
     """Words of the model of the document's processor, as /proc/cpuinfo prints it; empty: the document does not say."""
     claims: dict[str, Claimed]
@@ -51,12 +51,15 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def figures(self) -> Path | None:
-        """The file with the document's figures, which ``import`` can read; None: the study has none."""
+        """The file with the document's figures, which ``import`` can read; None: the study has no such file."""
         path = self.folder / "figures.toml"
         return path if path.is_file() else None
 
     def claim_of(self, expectation: str) -> Claimed | None:
-        """Return the document's claim that an expectation tests, completely or in part. ``expectation``: its id."""
+        """Return the document's claim that an expectation tests, completely or in part.
+
+        ``expectation``: the id of the expectation.
+        """
         return self.claims.get(_PART.sub("", expectation.removesuffix(AWAKE)))
 
     def is_measured_on(self, machine: Machine) -> bool:

@@ -18,7 +18,7 @@ from middlemark.model.workload import Workload
 class Levels(msgspec.Struct, frozen=True):
     """The levels of one factor in one sweep, in the order in which they are written.
 
-    ``place``: where they are written. ``named``: False if they are the default.
+    ``place``: where the levels are written. ``named``: False if the levels are the default.
     """
 
     factor: str
@@ -36,7 +36,10 @@ class Native(msgspec.Struct, frozen=True):
 
 
 class TypedNative(msgspec.Struct, frozen=True):
-    """One ``--native``. ``word``: ADAPTER.KEY or KEY, as typed. The adapter names distinguish them."""
+    """One ``--native``. ``word``: ADAPTER.KEY or KEY, as typed.
+
+    Only the names of adapters distinguish the two forms.
+    """
 
     word: str
     value: str
@@ -81,7 +84,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     skip_unsupported: Annotated[
-        bool, Key(kind=FLAG, help="Leave out what cannot be measured, instead of refusing it.")
+        bool, Key(kind=FLAG, help="Leave out configurations that cannot be measured, instead of refusing them.")
     ] = False
     baseline: Annotated[bool, Key(kind=FLAG, help="Also measure the raw transports, for the baseline.")] = True
     race: Annotated[
@@ -98,7 +101,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
             name="budget",
             kind=seconds(1e-6),
             help="The time for the rounds of the run's races, or without a race for all trials. Trials that do "
-            "not fit are left out. --budget overrides it.",
+            "not fit are left out. --budget overrides this time.",
             option=False,
             default_text="`10m` for a race, else no limit",
         ),
@@ -109,7 +112,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     """The workload that the sweep's cells transmit."""
     native: tuple[Native, ...] = ()
     typed_native: tuple[TypedNative, ...] = ()
-    """The settings from the command line. They override ``native``."""
+    """The settings from the command line. These settings override ``native``."""
 
     def levels(self, factor: str) -> Levels:
         """Return the levels of this factor. Raises KeyError."""
@@ -143,7 +146,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RawOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of the command line, as typed and unchecked. Contains only options that were typed."""
+    """The options of the command line, as typed and unchecked. The struct contains only options that were typed."""
 
     keys: Mapping[str, str | bool] = {}
     """Name of a key (any of ``KEYS``) → its value."""
@@ -167,7 +170,7 @@ def raw_options(
     expect: tuple[str, ...] = (),
     **keys: str | bool | None,
 ) -> RawOptions:
-    """Return the options without those that are None. Raises TypeError for an unknown key."""
+    """Return the options that are not None. Raises TypeError for an unknown key."""
     if unknown := keys.keys() - KEYS.keys():
         raise TypeError(f"not a key of a sweep: {unknown}")
     return RawOptions(

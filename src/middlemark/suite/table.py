@@ -45,7 +45,10 @@ def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Pr
 
 
 def line_of(text: str, head: str, number: int, key: str) -> int | None:
-    """Return the line of a key in table ``number`` of ``[[head]]``. Without that key it is the line of the head."""
+    """Return the line of a key in table ``number`` of ``[[head]]``.
+
+    If the table lacks the key, return the line of the head.
+    """
     heads = [*re.finditer(r"(?m)^[ \t]*\[\[?[^\]\n]*\]\]?", text)]
     matching = [at for at, each in enumerate(heads) if re.sub(r"\s", "", each[0]) == f"[[{head}]]"]
     if number >= len(matching):
@@ -79,9 +82,7 @@ def read_table(
         if given is not None:
             found[name] = given
     if "samples" in table and "duration" in table:
-        problems.append(
-            Problem(f"{place}: samples", "duration is also set; a trial ends by one of them, so remove one")
-        )
+        problems.append(Problem(f"{place}: samples", "duration is also set; remove one of the two keys"))
     return found, problems
 
 
@@ -138,7 +139,7 @@ _LARGEST_FILE = 1 << 20
 def read_demands(text: str, place: str) -> tuple[list[int], list[Problem]]:
     """Return the sizes in order, and a problem for each invalid entry, with line and column (both from 1).
 
-    Blank entries and lines are skipped, because LatencyTest's own files end their lines with a semicolon.
+    Blank entries and lines are skipped, because the lines of LatencyTest's own files end with a semicolon.
     """
     sizes: list[int] = []
     problems: list[Problem] = []

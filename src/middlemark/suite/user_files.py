@@ -14,7 +14,7 @@ LARGEST = 4 << 20
 
 
 def read_user_file(path: Path, place: str) -> tuple[UserFile | None, list[Problem]]:
-    """Return the absolute path and the hash of a file, or its problem."""
+    """Return the absolute path and the hash of a file, or the problem of the file."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
@@ -36,7 +36,7 @@ def read_typed(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Proble
         if not equals or not adapter or not path:
             problems.append(Problem(place, "write --config ADAPTER=FILE, as in --config cyclonedds=my.xml"))
         elif adapter in found:
-            problems.append(Problem(place, f"{adapter} is given twice; remove one of them"))
+            problems.append(Problem(place, f"{adapter} is given twice; remove one of the two files"))
         else:
             file, wrong = read_user_file(Path(path), place)
             problems += wrong

@@ -1,4 +1,4 @@
-"""Read the ``workload`` of a suite: a table of topics, services and processes, or the file that contains it."""
+"""Read the ``workload`` of a suite: a table of topics, services and processes, or the file that contains the table."""
 
 import math
 import re
@@ -16,10 +16,11 @@ from middlemark.suite import sequence
 from middlemark.suite.table import line_of
 
 MOST_ENDS = 4096
-"""The most publishers and subscribers of a graph. Each has its own thread."""
+"""The most publishers and subscribers of a graph. Each publisher or subscriber has its own thread."""
 SHORTEST_DEADLINE_S = 1e-6
 LARGEST_SIGMAS = 4
-"""The largest size of a lognormal distribution, in sigmas above the median. Only 1 in 30,000 would be larger."""
+"""The largest size of a lognormal distribution, in sigmas above the median. Only 1 in 30,000 messages would be
+larger."""
 WIDEST_SIGMA = 3.0
 _NAME = re.compile(r"[A-Za-z0-9_~/][A-Za-z0-9_~/.:-]{0,199}")
 
@@ -163,7 +164,7 @@ class _Reader:
     def read(
         self, kind: str, number: int, table: Mapping[str, object], kinds: Mapping[str, Reads], needed: Sequence[str]
     ) -> dict[str, Any] | None:
-        """Return key → level of a table; None: it has problems."""
+        """Return key → level of a table; None: the table has problems."""
         before = len(self.problems)
         found: dict[str, Any] = {}
         for key, value in table.items():
@@ -238,7 +239,7 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
                 "topic",
                 number,
                 "",
-                f"{what}; a topic needs one of them{_not_in(reader.recorded, found['name'])}",
+                f"{what}; a topic needs rate or after{_not_in(reader.recorded, found['name'])}",
             )
             continue
         if "work" in found and "after" not in found:
@@ -252,16 +253,16 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
 
 
 def _keeps_no_history(found: Mapping[str, Any]) -> str:
-    """Return why the topic cannot have late joiners; empty: it can."""
+    """Return why the topic cannot have late joiners; empty: late joiners are possible."""
     if found.get("reliability") == "best-effort":
-        return "transient-local does not work with best-effort, which never sends messages again; use reliable"
+        return "transient-local does not work with best-effort, which never sends a message again; use reliable"
     if "depth" in found and found["depth"] is None:
         return "transient-local does not work with depth all; write the depth for a late subscriber, such as 1"
     return ""
 
 
 def _as_recorded(recorded: sequence.Sequence | None, found: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys of a topic, with sizes and send times from the sequence if the topic has none of its own."""
+    """Return the keys of a topic, with sizes and send times from the sequence if the topic does not define them."""
     name = found["name"]
     if recorded is None or name not in recorded.courses:
         return found
@@ -331,7 +332,7 @@ def _sites(reader: _Reader, table: object, nodes: set[str], shared: Sequence[Pro
     for process in shared:
         if len(on := sorted({of_node[node] for node in process.nodes if node in of_node})) > 1:
             reader.problems.append(
-                Problem(where, f"process {process.name} would be on {listing(on)}; put its nodes on one")
+                Problem(where, f"process {process.name} would be on {listing(on)}; put its nodes on one site")
             )
     return tuple(Site(name, members) for name, members in found.items())
 
@@ -386,12 +387,12 @@ def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
             text = f"'{each.after}' contains the requests of a service, so only the service's replies may follow"
             reader.wrong(kind, number, "after", text)
         elif _is_in_circle(each, by_name):
-            reader.wrong(kind, number, "after", "these topics follow each other in a circle; give one of them a rate")
+            reader.wrong(kind, number, "after", "these topics follow each other in a circle; give one topic a rate")
     ends = sum(1 + len(each.to) for _, _, each in topics)
     if ends > MOST_ENDS:
         where = Problem(
             "workload",
-            f"has {ends:,} publishers and subscribers; at most {MOST_ENDS:,} are possible, as each has a thread",
+            f"has {ends:,} publishers and subscribers; at most {MOST_ENDS:,} are possible, because each has a thread",
         )
         reader.problems.append(where)
 

@@ -1,1 +1,1 @@
-"""The machine: which of its settings limit a middleware, and how a setting is changed and restored."""
+"""The machine: which settings limit a middleware, and how a setting is changed and restored."""

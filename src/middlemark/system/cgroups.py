@@ -31,7 +31,7 @@ def groups(root: Root, controller: str) -> tuple[str, ...]:
 
 
 def least(root: Root, controller: str, *names: str) -> tuple[int, str] | None:
-    """Return the lowest of the limits in files named ``names`` in the groups, and its file; None: there is no limit."""
+    """Return the lowest of the limits in files named ``names`` in the groups, and the limit's file; None: no limit."""
     found = [
         (value, f"{group}/{name}")
         for group in groups(root, controller)

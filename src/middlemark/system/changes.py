@@ -35,19 +35,23 @@ class Changes:
     """The changes that one process makes. Only one process at a time may make changes: see :func:`changing`."""
 
     def __init__(self, journal: Journal, announce: Announce | None = None, *, kept: bool = False) -> None:
-        """``announce`` gets each sudo command before it runs (None: no sudo). ``kept``: they outlive this process."""
+        """``announce`` gets each sudo command before it runs (None: no sudo).
+
+        ``kept``: the changes outlive this process.
+        """
         self._journal = journal
         self._announce = announce
         self._kept = kept
         self._own: list[Entry] = []
         self._prefixes: dict[str, tuple[str, ...]] = {}
-        """Namespace → the beginning of the argv that enters it."""
+        """Namespace → the beginning of the argv that enters the namespace."""
         self._held: list[int] = []
 
     def make(self, wanted: Sequence[Setting], prefixes: Sequence[Prefix] = ((),), *, file: str = "") -> None:
         """Make all changes, or none. A setting that already has its value is skipped.
 
-        ``prefixes``: the network namespaces to change. If it raises CannotError or JournalError, nothing was changed.
+        ``prefixes``: the network namespaces to change. If the method raises CannotError or JournalError, nothing was
+        changed.
         """
         due: list[tuple[Entry, tuple[str, ...]]] = []
         for each in wanted:
@@ -85,7 +89,10 @@ class Changes:
             self._held.append(settings.hold(setting))
 
     def _hold_on(self, entry: Entry) -> None:
-        """Start a process that holds the setting after this process ends. The journal lists it before it holds."""
+        """Start a process that holds the setting after this process ends.
+
+        The journal lists the process before it holds the setting.
+        """
         word = "".join(f"\\{each:03o}" for each in int(entry.after).to_bytes(4, "little"))
         holder = subprocess.Popen(
             ["sh", "-c", _HOLD, "sh", entry.target, word],
@@ -110,7 +117,7 @@ class Changes:
         holder.returncode = 0  # Popen must not wait for the holder, which runs longer than this process
 
     def _place(self, target: str, prefix: tuple[str, ...]) -> str:
-        """Return the setting's namespace and remember how to enter it; "": the machine has one value of the setting."""
+        """Return the setting's namespace, and remember the way into it; "": the machine has only one value."""
         kind = "net" if target.startswith("net.") else "mnt" if kind_of(target) == "size" else ""
         if not kind:
             return ""
@@ -138,10 +145,10 @@ def changing(
     kept: bool = False,
     report: Announce | None = None,
 ) -> Iterator[Changes]:
-    """Lock the settings of this machine. Restore them at the end unless ``kept``.
+    """Lock the settings of this machine. Restore the settings at the end unless ``kept``.
 
-    First restores the settings that a killed process left changed. ``report`` gets one sentence for each setting that
-    could not be restored. Raises JournalError.
+    The settings that a killed process left changed are restored first. ``report`` gets one sentence for each setting
+    that could not be restored. Raises JournalError.
     """
     journal = journal or Journal()
     with journal.locked():
@@ -162,10 +169,10 @@ def changing(
 def put_back(
     journal: Journal, entries: Sequence[Entry], announce: Announce | None, prefixes: dict[str, tuple[str, ...]]
 ) -> list[str]:
-    """Restore these entries of the journal, the last first. Return a sentence for each that could not be restored.
+    """Restore these entries of the journal, the last first. Return a sentence for each failure.
 
-    An entry that could not be restored stays in the journal. An entry whose setting another program has changed
-    since is removed from it.
+    An entry that could not be restored stays in the journal. If another program has changed the setting since, the
+    entry is removed from the journal.
     """
     sentences: list[str] = []
     for entry in reversed(entries):
@@ -184,7 +191,7 @@ def put_back(
 
 
 def _put_back(entry: Entry, announce: Announce | None, prefixes: dict[str, tuple[str, ...]]) -> str:
-    """Restore one setting. Return a sentence if it is not as before, else "". Raises CannotError."""
+    """Restore one setting. Return a sentence if the setting is not as before, else "". Raises CannotError."""
     if entry.file:
         _remove(entry.file, announce)
     if not entry.is_in_force:
@@ -239,7 +246,7 @@ def persist(changes: Changes, wanted: Sequence[Setting], announce: Announce | No
 
 
 def _remove(path: str, announce: Announce | None) -> None:
-    """Remove our file. If another program wrote a file at its path, leave that file."""
+    """Remove our file. If another program wrote a file at this path, leave the other program's file."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             if file.readline() != _HEAD:
@@ -252,12 +259,12 @@ def _remove(path: str, announce: Announce | None) -> None:
 
 
 def in_force(journal: Journal | None = None) -> tuple[Entry, ...]:
-    """Return the changes that are in force, or may be. Raises JournalError."""
+    """Return the changes that are, or may be, in force. Raises JournalError."""
     return tuple(each for each in (journal or Journal()).entries() if each.is_in_force)
 
 
 def unrestored_warning() -> str | None:
-    """Return a warning if a run that was killed left settings changed. Every command prints it first."""
+    """Return a warning if a run that was killed left settings changed. Every command prints the warning first."""
     journal = Journal()
     if not journal.path.exists():
         return None

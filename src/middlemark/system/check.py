@@ -1,4 +1,4 @@
-"""A check of the machine: what it reads, what the reading means for which rows, and how to fix it."""
+"""A check of the machine: its files, the rows that a finding affects, and the command that fixes the problem."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a check that found something. A text is empty if there is nothing to say."""
+    """The result of a check that found something. Empty texts are left out."""
 
     check: str
     severity: Severity
@@ -64,7 +64,8 @@ class Check(Generic[R]):
     sees: Callable[[R, Needs], Seen | None]
     """Returns the problem in the reading, or None. A pure function."""
     command: str = ""
-    """The command that fixes it. A check that declares changes (:class:`Setting`) gets its command from them."""
+    """The command that fixes the problem. A check that declares changes (:class:`Setting`) gets its command from the
+    changes."""
     persist: str = ""
     risk: str = ""
     change: Callable[[R, Needs], tuple[Setting, ...]] = _no_change
@@ -102,7 +103,7 @@ class Check(Generic[R]):
         return self.change is not _no_change
 
     def changes(self, reading: R, needs: Needs = GENERAL) -> tuple[Setting, ...]:
-        """Return the settings that a program could change and restore; empty: nothing is wrong, or it cannot."""
+        """Return the settings that a program could change and restore; empty: nothing is wrong, or no program can."""
         return self.change(reading, needs) if self.sees(reading, needs) else ()
 
 

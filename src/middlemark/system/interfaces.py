@@ -66,7 +66,7 @@ def _written(root: Root) -> Iterator[NetworkDevice]:
 
 
 def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int = 16) -> bytes | None:
-    """Ask the kernel about an interface. Return ``size`` bytes of its answer (``struct ifreq``); None: no answer."""
+    """Ask the kernel about an interface. Return ``size`` bytes of the answer (``struct ifreq``); None: no answer."""
     try:
         answer = fcntl.ioctl(any_socket, request, name.encode().ljust(40, b"\0"))
     except OSError:
@@ -75,5 +75,5 @@ def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int
 
 
 def used(interfaces_up: tuple[NetworkDevice, ...], needs: Needs) -> tuple[NetworkDevice, ...]:
-    """Return the interfaces that the traffic is restricted to; all interfaces if it is not restricted."""
+    """Return the interfaces that the traffic is restricted to; all interfaces if the traffic is not restricted."""
     return tuple(each for each in interfaces_up if not needs.interfaces or each.name in needs.interfaces)

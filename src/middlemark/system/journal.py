@@ -1,6 +1,9 @@
-"""The journal of changed settings. The old values are on disk before the first change, so they can always be restored.
+"""The journal of changed settings.
 
-The journal is one file, replaced atomically. A process that changes settings has the lock until it has restored them.
+The old values are on disk before the first change, so the settings can always be restored.
+
+The journal is one file, replaced atomically. A process that changes settings has the lock until it has restored the
+settings.
 """
 
 import contextlib
@@ -47,13 +50,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     after: str
     owner: RecordedProcess
     boot: str
-    """The boot during which it was changed. A restart of the machine undoes the change."""
+    """The boot during which the setting was changed. A restart of the machine undoes the change."""
     kept: bool = False
     """True if the setting stays changed until ``--restore``, otherwise until the owner ends."""
     file: str = ""
-    """The file under /etc that sets it at every boot; empty: no file does."""
+    """The file under /etc that makes the change at every boot; empty: no file."""
     place: str = ""
-    """The namespace in which it was set; empty: the machine has only one value of the setting."""
+    """The namespace in which the setting was changed; empty: the machine has only one value of the setting."""
     holder: RecordedProcess | None = None
     """The process that holds the setting, if the setting lasts only while a process has a file open."""
 
@@ -91,7 +94,7 @@ class Journal:
             raise JournalError(text, "restore the settings in the list by hand, then remove the file") from None
 
     def write(self, entries: Iterable[Entry]) -> None:
-        """Replace the entries. They are on disk before this returns. On an error the file is unchanged."""
+        """Replace the entries. The entries are on disk when this method returns. On an error the file is unchanged."""
         data = msgspec.json.format(msgspec.json.encode(tuple(entries)), indent=1)
         draft = self.path.with_suffix(".new")
         try:
@@ -115,7 +118,7 @@ class Journal:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock on this machine's settings. The kernel releases it when the process ends."""
+        """Hold the lock on this machine's settings. The kernel releases the lock when the process ends."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path.parent / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

@@ -50,15 +50,15 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
 
     rows: tuple[ConfigurationNeeds, ...]
     general: bool = False
-    """True if these are the needs of middlewares in general, not those of a suite."""
+    """True if these are the needs of middlewares in general, not the needs of a suite."""
     interfaces: tuple[str, ...] = ()
-    """The interfaces that the traffic is restricted to; empty: all that are up."""
+    """The interfaces that the traffic is restricted to; empty: all interfaces that are up."""
     memory_bytes: int = 0
     """The memory that the most demanding trial uses for records and waiting messages."""
     shm_bytes: int = 0
     """The estimated bytes that the most demanding trial puts into /dev/shm."""
     adapters: tuple[str, ...] = ()
-    """The adapters that are measured; empty: any."""
+    """The adapters that are measured; empty: any adapter."""
     domains: tuple[int, ...] = ()
     """The DDS domains that the suite requests by number."""
 
@@ -91,7 +91,10 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
         return self.where(lambda row: row.across)
 
     def cpus(self, allowed: Sequence[int]) -> tuple[int, ...]:
-        """Return the processors of all roles. If no role is pinned, these are the first allowed ones, as in a run."""
+        """Return the processors of all roles.
+
+        If no role is pinned, these are the first allowed processors, as in a run.
+        """
         named = sorted({cpu for row in self.rows for cpu in row.cpus})
         return tuple(named) or tuple(allowed[: self.roles])
 
@@ -107,7 +110,7 @@ def largest(rows: Iterable[ConfigurationNeeds]) -> int:
 
 
 def list_rows(rows: Sequence[ConfigurationNeeds]) -> str:
-    """Return the labels of the rows, at most ``MOST_LISTED`` of them."""
+    """Return the labels of the rows, at most ``MOST_LISTED`` labels."""
     names = list(dict.fromkeys(row.label() for row in rows))
     more = [f"{len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else []
     return listing([*names[:MOST_LISTED], *more])

@@ -10,7 +10,7 @@ MOST_PROCESSORS = 1 << 16
 
 
 class Root:
-    """Reads files below a folder. Their names are relative to it: ``proc/meminfo``."""
+    """Reads files below a folder. Names of files are relative to the folder: ``proc/meminfo``."""
 
     def __init__(self, folder: str | Path = "/") -> None:
         """``folder``: / for this machine."""
@@ -41,7 +41,7 @@ class Root:
             return None
 
     def three(self, name: str) -> tuple[int, int, int]:
-        """Return the three numbers in the file. Raises ValueError if it contains anything else."""
+        """Return the three numbers in the file. Raises ValueError if the file contains anything else."""
         least, middle, most = self.numbers(name) or ()
         return least, middle, most
 

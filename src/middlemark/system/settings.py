@@ -14,7 +14,7 @@ from middlemark.system.root import processors
 
 Announce = Callable[[str], None]
 Prefix = Sequence[str]
-"""The beginning of an argv that runs a command in another network namespace; empty: in that of this process."""
+"""The beginning of an argv that runs a command in another network namespace; empty: the namespace of this process."""
 
 _READ = 'cat "$1"'
 _WRITE = 'printf %s "$2" > "$1"'
@@ -23,7 +23,7 @@ _UNIFIED = "unified"
 
 
 class CannotError(Exception):
-    """A setting cannot be read or set. The message names it and the reason."""
+    """A setting cannot be read or set. The message names the setting and the reason."""
 
     def __init__(self, target: str, why: str, advice: str = "") -> None:
         """``advice``: the next step."""
@@ -32,7 +32,7 @@ class CannotError(Exception):
 
 
 def place_of(target: str, prefix: Prefix) -> tuple[str, ...]:
-    """Return the prefix for setting ``target``: ``prefix`` if its namespace has the setting, else an empty one."""
+    """Return the prefix for setting ``target``: ``prefix`` if its namespace has the setting, else an empty prefix."""
     if not prefix or not target.startswith("net."):
         return ()
     asked = subprocess.run([*prefix, "test", "-w", path_of(target)], capture_output=True, check=False)
@@ -76,7 +76,10 @@ def write(setting: Setting, prefix: Prefix = (), announce: Announce | None = Non
 
 
 def hold(setting: Setting) -> int:
-    """Write the value and keep the file open, as the setting lasts only while it is open. Raises CannotError."""
+    """Write the value and keep the file open, because the setting lasts only while the file is open.
+
+    Raises CannotError.
+    """
     try:
         descriptor = os.open(setting.target, os.O_WRONLY | os.O_CLOEXEC)
         try:
@@ -90,7 +93,7 @@ def hold(setting: Setting) -> int:
 
 
 def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
-    """Return why the setting cannot be set; None: nothing is known that prevents it."""
+    """Return why the setting cannot be set; None: no known reason."""
     target = setting.target
     try:
         if setting.kind == "group":
@@ -101,7 +104,7 @@ def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
         if setting.kind == "size":
             allowed = os.geteuid() == 0
         elif prefix:
-            return None  # place_of() has checked that the namespace can write it
+            return None  # place_of() has checked that the namespace can set the value
         else:
             os.stat(path)
             allowed = os.access(path, os.W_OK)
@@ -127,7 +130,7 @@ def _quoted(value: str) -> str:
 
 
 def same(now: str, value: str) -> bool:
-    """Say whether two values mean the same, as the kernel has its own format for lists, masks and "no limit"."""
+    """Say whether two values mean the same in the kernel's format for lists, masks and "no limit"."""
     if now == value or (value == "-1" and now.isdigit() and int(now) >= UNLIMITED):
         return True
     with contextlib.suppress(ValueError):
@@ -138,7 +141,7 @@ def same(now: str, value: str) -> bool:
 
 
 def _within(prefix: Prefix, program: str, *arguments: str) -> str:
-    """Run a program in another network namespace, because /proc/sys/net shows the namespace of its reader."""
+    """Run a program in another network namespace, because /proc/sys/net shows the namespace of the reading process."""
     argv = [*prefix, "sh", "-c", program, "sh", *arguments]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
     if done.returncode != 0:
@@ -147,7 +150,7 @@ def _within(prefix: Prefix, program: str, *arguments: str) -> str:
 
 
 def write_file(path: str, text: str, announce: Announce | None) -> None:
-    """Write a file under /etc atomically. It is on disk before this returns. Raises CannotError."""
+    """Write a file under /etc atomically. The file is on disk when this function returns. Raises CannotError."""
     try:
         if os.geteuid() != 0:
             run_as_root(["tee", path], announce, text)

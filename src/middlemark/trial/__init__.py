@@ -1,1 +1,1 @@
-"""Start the workers of a trial, connect them, enforce deadlines, stop the workers and clean up after them."""
+"""Start the workers of a trial, connect them, enforce deadlines, stop the workers and clean up."""

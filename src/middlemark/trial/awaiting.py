@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 async def while_alive(
     tasks: Sequence[asyncio.Task[None]], *wanted: Awaitable[Any], timeout_s: float | None = None
 ) -> bool:
-    """Await all of ``wanted``, or raise the error of the first of ``tasks`` to fail. Return False after the timeout."""
+    """Await all of ``wanted``, or raise the error of the first task that fails. Return False after the timeout."""
     waiting = asyncio.ensure_future(asyncio.gather(*wanted))
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     try:

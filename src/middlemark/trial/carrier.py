@@ -14,10 +14,10 @@ def actual_transport(
 ) -> str | None:
     """Return the actual transport of ``messages`` messages of ``size`` bytes; None: the evidence does not show it.
 
-    A network transport must have moved half of the bytes over the loopback interface. It needs one datagram per
-    message, as a process has one message to send at a time, or one segment per two messages. Discovery rarely causes
-    this much traffic, and acknowledgements never do. The workers must also have a socket of this kind, because the
-    counters include all processes of the machine. Mapped segments count only if the network did not move the data,
+    A network transport must have moved half of the bytes over the loopback interface. The transport needs one datagram
+    per message, because a process has one message to send at a time, or one segment per two messages. Discovery rarely
+    causes this much traffic, and acknowledgements never do. The workers must also have a socket of this kind, because
+    the counters include all processes of the machine. Mapped segments count only if the network did not move the data,
     because a middleware may map shared memory and not use it.
     """
     if messages <= 0:
@@ -35,13 +35,14 @@ def actual_transport(
 
 
 _KINDS = {
-    # kind → its counter, the workers' sockets of this kind, the header's bytes as the loopback interface counts them
-    # (IP 20, UDP 8, TCP with timestamps 32, no Ethernet), and the most payload of one frame
+    # kind of socket → the counter of the kind, the workers' sockets of this kind, the header's bytes as the loopback
+    # interface counts them (IP 20, UDP 8, TCP with timestamps 32, no Ethernet), and the most payload of one frame
     "udp": ("udp_datagrams", "udp_sockets", 28, 65_507),
     "tcp": ("tcp_segments", "tcp_sockets", 52, 65_483),
 }
 CONTROL_BYTES = 200
-"""A mean size of frames below which they may be only acknowledgements and heartbeats (RTPS: 52 to 100 bytes)."""
+"""If frames are smaller than this on average, they may be only acknowledgements and heartbeats (RTPS: 52 to 100
+bytes)."""
 
 
 def stream_actual_transport(
@@ -51,11 +52,11 @@ def stream_actual_transport(
 
     A stream differs from other patterns in two ways. Firstly, several messages may share a datagram or a segment, so
     only bytes count. The moved bytes, without frame headers, must be at least half of the bytes sent. Sent bytes are
-    counted once, because a multicast reaches all subscribers. There must be enough frames for them, and the workers
-    must have a socket of this kind. Secondly, a reliable stream also acknowledges. For small messages, heartbeats and
-    acknowledgements take more bytes than the messages. So if the workers have mapped shared memory, the frames must
-    also be larger than CONTROL_BYTES on average. If they are not, either transport is possible, and the result is
-    None.
+    counted once, because a multicast reaches all subscribers. There must be enough frames for these bytes, and the
+    workers must have a socket of this kind. Secondly, a reliable stream also acknowledges. For small messages,
+    heartbeats and acknowledgements take more bytes than the messages. So if the workers have mapped shared memory, the
+    frames must also be larger than CONTROL_BYTES on average. With smaller frames either transport is possible, and the
+    result is None.
     """
     if messages <= 0:
         return None
@@ -83,8 +84,8 @@ def stream_actual_transport(
 def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | None:
     """Return the transport if neither the network nor shared memory shows the data; None: unknown.
 
-    If the transport is a message queue, that is assumed. Within one process the data is assumed to stay in its memory,
-    unless the kernel does not count what the transport sends.
+    A transport that is a message queue is assumed to be the actual transport. Within one process the data is assumed to
+    stay in the memory of the process, unless the kernel does not count the transport's messages.
     """
     if evidence.unix_sockets > 0:
         return "unix-socket"

@@ -16,7 +16,7 @@ def refuse_different(clocks: Sequence[tuple[str, Clock]]) -> None:
         raise WorkerFailedError(
             "clock",
             apart,
-            "measure again, as one-way times need one clock; if it happens again, use --pattern ping-pong, which needs"
+            "measure again, as one-way times need one clock; otherwise use --pattern ping-pong, which needs"
             " only the clock of the ping",
         )
 

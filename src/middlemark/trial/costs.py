@@ -11,7 +11,7 @@ from middlemark.sites.evidence import moved
 from middlemark.sites.witness import Waited
 
 ENDED = "(ended)"
-"""The name of threads that ended between two readings, if they had different names."""
+"""The name of threads that ended between two readings, if these threads had different names."""
 
 
 class WorkerAccounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,9 +118,9 @@ def _resources(before: Account, after: Account) -> dict[str, int]:
 def _threads(events: Sequence[Account], since: int = 0) -> tuple[ThreadCost, ...]:
     """Return the threads, by name, with their processor time between ``events[since]`` and the last event.
 
-    The time of a thread that started in between counts from its start. A thread that has ended is no longer listed,
-    and a role's thread ends before its worker says ``done``. Its time is what remains of the process's total. It is
-    counted for the name of the ended threads, or for ENDED if their names differ.
+    The time of a thread that started in between counts from its start. A thread that has ended is no longer listed, and
+    a role's thread ends before its worker says ``done``. The time of ended threads is what remains of the process's
+    total. This time is counted for the name of the ended threads, or for ENDED if their names differ.
     """
     first, final = events[since].resources, events[-1].resources
     before = {thread.tid: thread.cpu_ns for thread in first.threads}

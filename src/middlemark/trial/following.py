@@ -50,14 +50,14 @@ class Following:
         self._late = ""
 
     def start(self, patience_s: float = math.inf) -> None:
-        """Start the worker's roles. They must end within ``patience_s``."""
+        """Start the worker's roles. The roles must end within ``patience_s``."""
         self._allow(patience_s, "its start")
         self.worker.send(StartCommand())
 
     def stop(self, expected: int, patience_s: float, subscribers: tuple[int, ...] = ()) -> None:
         """Stop the worker's receivers after ``expected`` different messages; with 0 at once.
 
-        ``subscribers``: stop only these. The deadline of the other subscribers does not change.
+        ``subscribers``: stop only these subscribers. The deadline of the other subscribers does not change.
         """
         if not subscribers:
             self._allow(patience_s, "the stop command")
@@ -87,7 +87,7 @@ class Following:
         key = (result.role, result.index)
         expected_role = next((each for each in self._forwards if key == ("publisher", each.index)), self._due.get(key))
         if expected_role is None or key in self._results:
-            which = "a second one" if expected_role is not None else "it has no such role"
+            which = "a second one" if expected_role is not None else "the worker has no such role"
             raise self.worker.protocol_error(f"result: {result.role} {result.index}: {which}")
         topic, asked = getattr(result, "topic", None), getattr(expected_role, "topic", None)
         if topic != asked:
@@ -116,15 +116,15 @@ class Following:
         )
 
     def result(self, role: RoleRequest) -> AnyRoleResult:
-        """Return the result of a role, if it has arrived. Raises KeyError."""
+        """Return the result of a role, if the result has arrived. Raises KeyError."""
         return self._results[role.role, role.index]
 
     def forwarded(self) -> list[AnyRoleResult]:
-        """Return the results of the topics that the worker's subscribers forwarded, if they have arrived."""
+        """Return the results of the topics that the worker's subscribers forwarded, if the results have arrived."""
         return [self._results["publisher", each.index] for each in self._forwards]
 
     def sent(self, role: RoleRequest) -> int | None:
-        """Return the number of measured messages that this role has sent; None: it has not reported yet."""
+        """Return the number of measured messages that this role has sent; None: the role has not reported yet."""
         key = (role.role, role.index)
         counts = next((each for each in self._counts if (each.role, each.index) == key), None)
         sent: int | None = getattr(self._results.get(key, counts), "sent", None)

@@ -14,7 +14,7 @@ class Ledger:
     """The resource reports of the workers, and the network's counters at each report of the first worker."""
 
     def __init__(self, network: Callable[[], NetworkCost]) -> None:
-        """``network``: reads the counters. Set ``first`` to the worker at whose reports they are read."""
+        """``network``: reads the counters. Set ``first`` to the worker at whose reports the counters are read."""
         self.first: Following | None = None
         self._network = network
         self._events: dict[int, list[Account]] = {}

@@ -76,11 +76,11 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     receiver: Identity = "receiver"
     """The identity whose certificate and key the receiving workers use."""
     captures: bool = False
-    """True if the trial's traffic is captured. Its figures are then not used."""
+    """True if the trial's traffic is captured. The figures are then not used."""
 
 
 class Measurement:
-    """One trial. ``outcome`` contains what is known so far; ``heard`` is set at the end."""
+    """One trial. ``outcome`` contains the facts known so far; ``heard`` is set at the end."""
 
     def __init__(self, setting: TrialSetup, session: Session, tick: Tick, outcome: TrialOutcome) -> None:
         """``session``: where the trial runs. ``tick``: gets the first sender's progress. ``outcome``: still empty."""
@@ -194,7 +194,8 @@ class Measurement:
         self._know(stamps_absent=self.session.clocks or clocks.difference(read))
         tasks = [self.receiver_tasks if far else self.tasks for far in receives]
         commands = [each.command(each.workers[at]) for at, each in enumerate(tasks)]
-        if self.session.clocks is not None:  # on two machines, configure receivers first: senders then find them
+        # on two machines receivers are configured first: senders then find them
+        if self.session.clocks is not None:
             for at, worker in enumerate(workers):
                 if receives[at]:
                     worker.send(commands[at])
@@ -212,7 +213,7 @@ class Measurement:
                 worker.send(JoinCommand())
         every = all_of if self.setting.cell.pair == SAME else all_with_reasons
         readies = await every(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
-        # Only senders count: their time from the creation of their topics until they have found their peers.
+        # Only senders count: the time from the creation of their topics until the senders have found their peers.
         sending = [
             ready
             for ready, (_, mine) in zip(readies, workers, strict=True)
@@ -339,9 +340,8 @@ class Measurement:
 
     async def _noise(self, ledger: Ledger) -> Witnessed | None:
         assert self.heard is not None
-        far = (
-            self.tasks.far if self.session.clocks is not None else ()
-        )  # if clocks are compared, only the witness of the first site's machine is asked
+        # With two hosts only the first host's witness reports. Senders on the second host (``far``) have another clock.
+        far = self.tasks.far if self.session.clocks is not None else ()
         senders = [each for each in self.heard.senders if (each.role, each.index) not in far]
         receivers = self.heard.receivers
         begins = [_begin_ns(each) for each in senders]

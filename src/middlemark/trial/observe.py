@@ -148,7 +148,7 @@ async def observe_trial(
         )
     else:
         unclean_warnings = [
-            RunWarning("unclean-exit", text, "its figures are valid; it only did not end cleanly") for text in unclean
+            RunWarning("unclean-exit", text, "the figures are valid; only the end was not clean") for text in unclean
         ]
         outcome = msgspec.structs.replace(
             reached, seconds=seconds, warnings=(*reached.warnings, *session.doubts, *unclean_warnings)

@@ -79,7 +79,7 @@ class _Publisher:
         raw = _raw(folder, file)
         who = f"publisher {file.index}"
         if len(raw) and raw["write_ns"][0] == NOT_MEASURED:
-            raise _AbsentError(f"{who} could not send its first message, and its other times are relative to it")
+            raise _AbsentError(f"{who} could not send its first message, to which its other times are relative")
         if (raw["late_ns"] >= SATURATED).any():
             raise _AbsentError(f"{who} fell behind its schedule by more than the 4.29 s that its record can contain")
         begins = raw["begin_ns"].astype(np.int64)
@@ -136,7 +136,7 @@ def _arrivals(
         if index not in publishers:
             raise _AbsentError(f"publisher {index} has no record of its messages")
         if publishers[index].is_far == (offset is not None):
-            continue  # both are on the same host
+            continue  # publisher and subscriber are on the same host
         crossed = True
         mine = sources == index
         one_way[mine] = received[mine] - publishers[index].intended(stamps[mine])
@@ -146,7 +146,7 @@ def _arrivals(
 
 
 def _to_first_clock(instants: Instants, offset: ClockOffset) -> Instants:
-    """Convert times by the second host's clock to times by the first host's."""
+    """Convert times by the second host's clock to times by the first host's clock."""
     drifted = (instants - offset.begin_ns) * (offset.drift_ppm * 1e-6)
     moved: Instants = instants + round(offset.offset_ns) + np.rint(drifted).astype(np.int64)
     return moved

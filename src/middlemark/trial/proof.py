@@ -1,4 +1,4 @@
-"""Prove in short extra trials, once per cell, that its protection is in force: docs/decisions/0047."""
+"""Prove in short extra trials, once per cell, that the cell's protection is in force: docs/decisions/0047."""
 
 import contextlib
 import glob
@@ -21,7 +21,7 @@ from middlemark.trial.measurement import Measurement
 from middlemark.trial.observe import Observed, Shared, new_outcome, observe_trial, samples_stem, scope_of, setup_of
 
 CAPTURED_S = 0.2
-"""The duration of a capture, in seconds. At a low rate it lasts until three messages were sent."""
+"""The duration of a capture, in seconds. At a low rate the capture lasts until three messages were sent."""
 MOST_CAPTURED_S = 3.0
 LEAST_MEETING_S = 1.0
 MEETINGS = 4
@@ -42,14 +42,17 @@ class Proofs:
     """The proofs of a run's cells."""
 
     def __init__(self, outcomes: Iterable[TrialOutcome] = ()) -> None:
-        """``outcomes``: earlier trials. Their proofs are used again."""
+        """``outcomes``: earlier trials. The proofs of these trials are used again."""
         self._proven = {each.cell for each in outcomes if each.proof}
         self._refused: dict[tuple[Cell, Identity], Answer] = {}
 
     async def proven(
         self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, outcome: TrialOutcome
     ) -> TrialOutcome:
-        """Return the outcome of a trial of the cell. It contains the proof, unless an earlier trial has it."""
+        """Return the outcome of a trial of the cell.
+
+        The outcome contains the proof, unless an earlier trial has the proof.
+        """
         if cell.security == "none" or outcome.failed is not None or trial.cell in self._proven:
             return outcome
         if not cell.subscribers:
@@ -136,7 +139,7 @@ class _Trying:
             return "every process sends, so no process can use another identity"
         if (
             None in senders and None in others
-        ):  # with None on one side only, a worker considers itself connected, but its peers do not
+        ):  # with None on one side only, a worker considers itself connected, but the peers do not
             return False
         other = next((each for each in (*senders, *others) if each and each.code not in _REFUSED), None)
         return f"the {identity} failed for another reason: {other.text}" if other else True
@@ -185,7 +188,7 @@ def _unrecognisable(cell: Cell, transport: Transport) -> str:
 
 
 def _uncaptured(protected: Observed, size: int) -> str:
-    """Return why the capture of the protected trial proves nothing; empty: it has the trial's messages."""
+    """Return why the capture of the protected trial proves nothing; empty: the capture has the trial's messages."""
     captured = protected.captured
     if captured is None:
         failed = protected.outcome.failed

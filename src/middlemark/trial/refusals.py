@@ -22,7 +22,10 @@ _ANSWER = msgspec.json.Decoder(ErrorEvent | None)
 
 
 async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) -> dict[int, ErrorEvent]:
-    """Return number of a cell → its refusal. An adapter that does not answer refuses nothing: its trials will fail."""
+    """Return number of a cell → refusal.
+
+    An adapter that does not answer refuses nothing: the adapter's trials will fail.
+    """
     first = {trial.cell: trial for trial in reversed(plan.trials)}
     asked: dict[str, list[tuple[int, bytes]]] = {}
     for number, cell in enumerate(plan.cells):

@@ -20,7 +20,7 @@ _OUTCOME = msgspec.json.Decoder(TrialOutcome)
 
 
 class Watcher(Protocol):
-    """Observes the trials while they run. Its methods must not raise."""
+    """Observes the trials of a run. The methods of a watcher must not raise."""
 
     def trial_begins(self, cell: Cell, trial: Trial) -> None:
         """Called before the first process of a trial starts."""
@@ -63,7 +63,7 @@ def run_plan(
     """Run every trial and call ``keep`` with each outcome. Returns False if SIGINT or SIGTERM ended the run early.
 
     ``proofs``: the earlier proofs of the cells; None: prove nothing. If ``keep`` raises, for example because the disk
-    is full, the run ends and the exception is raised. First removes what a killed launcher left.
+    is full, the run ends and the exception is raised. The leftovers of a killed launcher are removed first.
     """
     interrupted = asyncio.Event()
     with shared.here.running():
@@ -107,7 +107,10 @@ async def _run_plan(
 async def _measured(
     cell: Cell, trial: Trial, worker: Worker, shared: Shared, watcher: Watcher, proofs: Proofs | None
 ) -> TrialOutcome:
-    """Measure and prove. If the proof is cancelled, return the outcome without it; a later trial proves the cell."""
+    """Measure and prove.
+
+    If the proof is cancelled, return the outcome without the proof; a later trial proves the cell.
+    """
     run = run_search if cell.rate in SEARCHES else run_trial
     outcome = await run(cell, trial, worker, shared, watcher.tick)
     if proofs is None:

@@ -27,7 +27,7 @@ async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, t
     """Measure a cell with the rate ``sustainable`` or ``curve``, each step in new processes.
 
     Returns the outcome of the chosen step, with all ``steps``. Only the samples of this step are kept. Like
-    ``run_trial``, it raises only a cancellation, which discards the whole search.
+    ``run_trial``, this function raises only a cancellation, which discards the whole search.
     """
     search = _Search(cell, trial, worker, shared, tick)
     begin = time.monotonic()
@@ -47,7 +47,7 @@ async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, t
 
 
 class _Hopeless(Exception):
-    """No rate can succeed. ``outcome``: the outcome of the step that showed it."""
+    """No rate can succeed. ``outcome``: the outcome of the step that showed this."""
 
     def __init__(self, outcome: TrialOutcome) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class _Search:
         return self._chosen()
 
     async def curve(self) -> TrialOutcome:
-        """Measure saturation, then the offered loads up to saturation. The chosen step is the saturated one."""
+        """Measure saturation, then the offered loads up to saturation. The chosen step is the saturated step."""
         try:
             saturated = await self._step(None, self.trial.limits)
             chosen = self._chosen()
@@ -170,7 +170,7 @@ class _Search:
         )
 
     def _chosen(self) -> TrialOutcome:
-        """Return the outcome of the last step. Its samples get the names of the trial's own files."""
+        """Return the outcome of the last step. The samples of the step get the names of the trial's own files."""
         assert self._last is not None
         step, own = samples_stem(self.trial, self._part), samples_stem(self.trial)
 

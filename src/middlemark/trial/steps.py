@@ -16,16 +16,16 @@ PRECISION = 1.02
 MOST_HALVINGS = 12
 UP = 1.25
 MOST_UP = 4
-"""The most higher rates to try if the bound itself holds, because a flood may arrive more slowly than a schedule."""
+"""The most higher rates to try if the bound itself holds. A flood may arrive more slowly than a schedule."""
 DOWN = (0.5, 0.1, 0.01, 0.001)
-"""Fractions of the bound, tried in this order. If the last does not hold, the search ends."""
+"""Fractions of the bound, tried in this order. If the last fraction does not hold, the search ends."""
 CONFIRMATIONS = (1.0, 0.95, 0.85, 0.7, 0.5)
 """Fractions of the rate that was found, tried over the full duration until one holds."""
 CURVE = (0.01, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.1)
 """The offered loads of a curve, as fractions of the saturation rate."""
 
 Search = Generator[float, bool, float | None]
-"""Yields rates to try, and receives whether each held. Returns the highest rate that held, or None."""
+"""Yields rates to try, and receives whether each rate held. Returns the highest rate that held, or None."""
 
 
 def highest_held(bound: float) -> Search:

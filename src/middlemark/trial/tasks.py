@@ -24,7 +24,8 @@ from middlemark.trial.patterns import Pattern, Roles, pattern_of
 from middlemark.trial.worker_request import TrialRequest, native_for, settings_of
 
 DRAIN_S = 12.0
-"""How long, in seconds, to wait for a receiver to end after the stop command. It stops by itself within 10 s."""
+"""How long, in seconds, to wait for a receiver to end after the stop command. A receiver stops by itself within 10
+s."""
 
 
 class WorkerPlacement(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +67,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def far(self) -> frozenset[tuple[str, int]]:
-        """The roles on the second site, as (role, index). They include the topics that the roles forward."""
+        """The roles on the second site, as (role, index). Topics that the roles forward are included."""
         found: set[tuple[str, int]] = set()
         for role in (role for each in self.workers if each.far for role in each.roles):
             found.add((role.role, role.index))
@@ -197,9 +198,9 @@ def _tasks_of_nodes(
 def place_roles(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]:
     """Place every role in a process of its own, or all roles in one process. Senders come before receivers.
 
-    The order is that of ``Cell.pin``: ping, pongs; publishers, subscribers; clients, server.
+    The order is the order of ``Cell.pin``: ping, pongs; publishers, subscribers; clients, server.
 
-    ``spinning_s``: the longest time for which a role may have to spin. RLIMIT_RTTIME is set a margin above it.
+    ``spinning_s``: the longest time for which a role may have to spin. RLIMIT_RTTIME is set a margin above this time.
     """
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     cpus = [_cpu(cell, role) for role in range(roles)]
@@ -209,7 +210,10 @@ def place_roles(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]
 
 
 def place_processes(cell: Cell, processes: int, *, spinning_s: float) -> tuple[WorkerPlacement, ...]:
-    """Place the processes of a workload. If processors are named, they are assigned to the processes in rotation."""
+    """Place the processes of a workload.
+
+    If processors are named, processors are assigned to the processes in rotation.
+    """
     return tuple(_place(cell, [_cpu(cell, process)], spinning_s) for process in range(processes))
 
 

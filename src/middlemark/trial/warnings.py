@@ -23,13 +23,17 @@ from middlemark.trial.round_trips import counted, found_by_both
 from middlemark.trial.worker_request import echoes
 
 NAMED = 4
-"""The most roles that are listed. If there are more roles, only the first is listed, with the number of the others."""
+"""The most roles that are listed. If there are more roles, only the first role is listed, with the number of the other
+roles."""
 
 Concerned = TypeVar("Concerned")
 
 
 def list_all(concerned: Sequence[Concerned], words: Callable[[Concerned], str]) -> str:
-    """List all roles in words. If there are many, list only the first (the worst if sorted) and how many others."""
+    """List all roles in words.
+
+    If there are many, list only the first role (the worst if sorted) and the number of others.
+    """
     if len(concerned) <= NAMED:
         return "; ".join(words(each) for each in concerned)
     return f"{words(concerned[0])}; and {len(concerned) - 1} more"
@@ -42,7 +46,8 @@ def part(number: int, of: int) -> str:
 
 LATE_SHARE = 0.02
 """The largest share of late messages (by more than a period) with which a schedule held. At 1 MHz the gaps of a virtual
-machine (1,250 of 8 µs per second) make 1 % late; with a publisher that cannot keep up, nearly all are late."""
+machine (1,250 of 8 µs per second) make 1 % of the messages late; with a publisher that cannot keep up, nearly all
+messages are late."""
 UNSENT_SHARE = 0.001
 """The largest share of unsent messages with which a schedule held.
 
@@ -215,7 +220,10 @@ def stream_warnings(
 def _about(
     code: str, concerned: Sequence[Concerned], words: Callable[[Concerned], str], advice: str, frame: str = "{}"
 ) -> RunWarning | None:
-    """Return the warning about these roles; None: there are none. ``frame``: its text, with {} for the list."""
+    """Return the warning about these roles; None: there are no such roles.
+
+    ``frame``: the text, with {} for the list.
+    """
     return RunWarning(code, frame.format(list_all(concerned, words)), advice) if concerned else None
 
 

@@ -9,7 +9,8 @@ from middlemark.verdicts.names import is_contradicted
 from middlemark.verdicts.rows import Row, grouped
 
 SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
-"""The metrics of a report, the most important first. If there is no room for all, the last ones are left out."""
+"""The metrics of a report, the most important first. If there is no room for all metrics, the last metrics are left
+out."""
 
 
 class Comparisons:
@@ -25,7 +26,7 @@ class Comparisons:
         self.families: dict[tuple[str, str], list[Comparison]] = {}
         """The comparisons by factor and metric."""
         self.unjudged: dict[str, int] = {}
-        """By factor: how many pairs were not compared, because there were too many."""
+        """By factor: how many pairs were left out, because there were too many pairs."""
         self._judged: dict[str, Sequence[Pairing]] = {}
         by_run = grouped(self._sides.values(), lambda each: each.run)
         for at, run in enumerate(() if between else runs):
@@ -59,7 +60,7 @@ class Comparisons:
     def also_judge(self, pairs: Iterable[tuple[Row, Row]], metric: str) -> None:
         """Also compare these pairs, adjusted together with the pairs of their run.
 
-        They may differ in several factors.
+        The rows of a pair may differ in several factors.
         """
         missing: dict[str, dict[tuple[int, int], Pairing]] = {}
         for a, b in pairs:
@@ -73,7 +74,7 @@ class Comparisons:
                 self._found[(*self.rows_of(each), metric)] = each
 
     def find(self, a: int, b: int, metric: str) -> Comparison | None:
-        """Return how row B compares with row A; None: they share no round, or were not compared."""
+        """Return how row B compares with row A; None: the rows share no round, or were not compared."""
         if (a, b, metric) in self._found:
             return self._found[a, b, metric]
         other = self._found.get((b, a, metric))

@@ -43,7 +43,7 @@ class Spoiled(msgspec.Struct, frozen=True):
 
 
 class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
-    """An expectation with its verdict. ``shown``: the part that decides, or the one that is farthest from holding."""
+    """An expectation with its verdict. ``shown``: the part that decides, or the part that is farthest from holding."""
 
     expectation: Expectation
     verdict: ClaimVerdict
@@ -52,7 +52,7 @@ class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float | None = None
     """The confidence of the interval of ``shown``, by Holm's method over all expectations of the run."""
     trials: int = 0
-    """The number of trials of the part that has the fewest."""
+    """The number of trials of the part with the fewest trials."""
     trials_needed: int | None = None
     """About how many trials of each cell would decide with 90 % probability; None: decided, or more than 10,000."""
     spoiled: tuple[Spoiled, ...] = ()
@@ -67,11 +67,11 @@ def judge_expectations(
     *,
     ended: bool = True,
 ) -> tuple[JudgedExpectation, ...]:
-    """Return the verdict on each expectation of the plan; ``trials``: in the order of its cells.
+    """Return the verdict on each expectation of the plan; ``trials``: in the order of the plan's cells.
 
     The probability that any of the verdicts is false is at most 5 %. If a run grows until its expectations are decided,
-    each of them is judged several times, at fixed numbers of trials (looks). Every look has its share of the error. The
-    first look that decides counts. ``ended``: the run has ended, so the trials since the last look also get a look.
+    each expectation is judged several times, at fixed numbers of trials (looks). Every look has its share of the error.
+    The first look that decides counts. ``ended``: the run has ended, so the trials since the last look also get a look.
     """
     evidence = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
     members = [at for at, each in enumerate(evidence) if each.parts and each.fewest >= fewest_trials(ALPHA)]
@@ -91,7 +91,7 @@ def judge_expectations(
 
 
 class _Evidence:
-    """The figures that an expectation is judged by: for each part its values by round, on the scale of the band."""
+    """The figures that decide an expectation: for each part the values by round, on the scale of the band."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class _Evidence:
         return next((each for each in decided if each is not None), None)
 
     def _decided(self, level: float, trials: int) -> JudgedExpectation | None:
-        """Return the verdict by the first ``trials`` trials of each part; None: they do not decide.
+        """Return the verdict by the first ``trials`` trials of each part; None: these trials do not decide.
 
         ``level``: the probability that the verdict is false. One failing part is enough for "does not hold", so that
         verdict divides the level by the number of parts.
@@ -126,7 +126,7 @@ class _Evidence:
         return self._judgement(ClaimVerdict.HOLDS, judged, level)
 
     def undecided(self, level: float) -> JudgedExpectation:
-        """Return "undecided" with the trials needed, or "untestable"; ``level``: the error that a verdict may have."""
+        """Return "undecided" with the trials needed, or "untestable"; ``level``: the allowed error of a verdict."""
         judged = [judged_part(part, figures, level) for part, figures in self.parts]
         if self._spoiled or not judged:
             return self._judgement(ClaimVerdict.UNTESTABLE, judged, level)
@@ -187,10 +187,10 @@ def _ratios(a: Figures, b: Figures) -> Figures:
 
 
 class _Measured:
-    """The figures of one subject by round. ``spoiled``: why they cannot be used as evidence; empty: they can.
+    """The figures of one subject by round. ``spoiled``: why the figures are no evidence; empty: they are.
 
-    ``against``: messages were lost, so the figures can refute an upper bound but not confirm it. Lost messages count as
-    later than any bound, so the latency of the received messages is a lower limit.
+    ``against``: messages were lost, so the figures can refute an upper bound but cannot confirm an upper bound. Lost
+    messages count as later than any bound, so the latency of the received messages is a lower limit.
     """
 
     def __init__(
@@ -225,7 +225,7 @@ class _Measured:
 
 
 def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mapping[str, Description]) -> str:
-    """Return in which way the trials were not run as their cell says; empty: they were."""
+    """Return how the trials differed from what their cell asks for; empty: they did not."""
     for each in measured:
         if used_another_transport(cell, each.outcome, descriptions):
             due = carrier_of(cell, descriptions)

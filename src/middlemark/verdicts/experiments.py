@@ -32,14 +32,14 @@ class Standing(StrEnum):
     """The row is significantly worse than another candidate."""
     UNDECIDED = "undecided"
     ELIMINATED = "eliminated"
-    """Eliminated by the rule of its race; its trials do not show that it is significantly slower."""
+    """Eliminated by the rule of its race. The row's trials do not show that the row is significantly slower."""
     TOO_FEW_TRIALS = "too_few_trials"
     NO_COMMON_ROUNDS = "no_common_rounds"
     """The row has enough trials, but shares fewer than six rounds with the candidate that it is compared with."""
     ONLY = "only"
     """No other candidate has a result."""
     FAILED = "failed"
-    """The row has no result, or its actual transport or protection differs from that in its name."""
+    """The row has no result, or its actual transport or protection differs from the row's name."""
 
 
 class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,16 +49,17 @@ class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
     figure: float | None
     """The headline figure, the median over the successful trials; less is better. None: the row failed."""
     ratio: float | None
-    """The figure divided by the baseline's; None: there is no baseline."""
+    """The figure divided by the baseline's figure; None: there is no baseline."""
     times_first: float | None
-    """The figure divided by that of the first row of the ranking."""
+    """The figure divided by the figure of the first row of the ranking."""
     standing: Standing
     is_candidate: bool
     """True if the row is the best of its middleware, and so represents the middleware."""
     comparison: Comparison | None = None
-    """How it compares with the reference of its experiment; None: it is the reference, or they share no round."""
+    """The comparison with the reference of the experiment; None: the row is the reference, or shares no round with
+    it."""
     doubt: str = ""
-    """The name of the warning that makes its median doubtful, in about two words; empty: there is none."""
+    """The name of the warning that makes the row's median doubtful, in about two words; empty: no warning does."""
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +77,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     cell: Cell
     """A cell with the levels that all rows share. The factors in which rows differ are in ``unknown``."""
     levels: dict[str, str]
-    """The shared levels in words, by factor."""
+    """The levels that all rows share, in words, by factor."""
     copying: Row | None
     """The baseline of the rows that copy."""
     handing_over: Row | None
@@ -116,7 +117,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
     rows: tuple[JudgedRow, ...]
     """The ranking: rows that may be the best by rising figure, then eliminated rows, then failed rows."""
     reference: int | None
-    """The index of the row that all others are compared with: the best row that can be judged. None: there is none."""
+    """The index of the row that all other rows are compared with: the best row that can be judged. None: no row can."""
     verdict: Literal["best", "tie", "undecided", "only", "none holds"]
     within: float
     """The candidates of a tie differ significantly by less than this fraction."""
@@ -128,16 +129,16 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def winner(self) -> JudgedRow | None:
-        """The first candidate of the ranking. It is shown to be the best only if ``verdict`` is ``best``.
+        """The first candidate of the ranking. The candidate is shown to be the best only if ``verdict`` is ``best``.
 
-        With any other verdict it only has the lowest median. None: no row has a figure, or no candidate meets the
-        requirements (``none holds``).
+        With any other verdict the candidate only has the lowest median. None: no row has a figure, or no candidate
+        meets the requirements (``none holds``).
         """
         return next((each for each in self.ranked if self.verdict != "none holds"), None)
 
     @property
     def judged_by(self) -> JudgedRow | None:
-        """The row that the others are compared with."""
+        """The row that the other rows are compared with."""
         return next((each for each in self.rows if each.row.index == self.reference), None)
 
     @property
@@ -152,12 +153,12 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def sure(self) -> bool:
-        """True if there is a verdict and no figure in it is doubtful."""
+        """True if there is a verdict without doubtful figures."""
         return self.verdict in ("best", "tie") and not self.doubted
 
     @property
     def is_open(self) -> bool:
-        """True if more trials could improve the verdict: it is undecided, or a tie is wider than the margin."""
+        """True if more trials could improve the verdict: an undecided one, or a tie wider than the margin."""
         return self.verdict == "undecided" or (self.verdict == "tie" and self.within > MARGIN)
 
     @property
@@ -169,7 +170,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def few_trials(self) -> int | None:
-        """The number of trials of the candidate that has too few for a verdict; None: they are enough."""
+        """The number of trials of a candidate with too few trials for a verdict; None: all candidates have enough."""
         if self.winner is None or self.verdict == "only":
             return None
         if not self.is_judgeable:
@@ -188,7 +189,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def undecided(self) -> list[JudgedRow]:
-        """The candidates whose difference from the reference is undecided, or that cannot be compared with it."""
+        """The candidates whose difference from the reference is undecided, or cannot be computed."""
         return self.of(Standing.UNDECIDED, Standing.NO_COMMON_ROUNDS)
 
     @property
@@ -198,7 +199,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def trials_needed(self) -> int | None:
-        """How many trials of each candidate would decide the open comparisons; None: no number would."""
+        """How many trials of each candidate would decide the open comparisons; None: no number of trials would."""
         open_ = self.of(Standing.UNDECIDED, Standing.NO_COMMON_ROUNDS, Standing.EQUIVALENT)
         needed = (each.comparison.judged.trials_needed for each in open_ if each.comparison)
         return max((each for each in needed if each is not None), default=None)
@@ -214,5 +215,5 @@ def figure_of(row: Row, metric: str) -> float | None:
 
 
 def doubt_of(row: Row) -> str:
-    """Return the name of the row's first serious warning, which makes its median doubtful; empty: there is none."""
+    """Return the name of the row's first serious warning, which makes the median doubtful; empty: no such warning."""
     return next((warning_name(each.code) for each in row.result.warnings if each.code in SERIOUS), "")

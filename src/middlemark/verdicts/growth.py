@@ -8,21 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, FIELDS
+from middlemark.model.cell import FACTORS, FIELDS, subject
 from middlemark.model.factors import Factor
 from middlemark.model.levels import Level
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.signed_rank import signed_rank
-from middlemark.verdicts.names import is_contradicted, joined, plain, subject, varying, words
+from middlemark.verdicts.names import is_contradicted, joined, plain, varying, words
 from middlemark.verdicts.rows import Row
 
 METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")
 MOST = 400
-"""The most lines of growth in a document: nobody reads a longer table."""
+"""The most lines of growth in a document, because nobody reads a longer table."""
 
 
 class Grown(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric at one level. ``times``: divided by its value at the lowest level of the line, paired by round."""
+    """A metric at one level. ``times``: the value divided by the value at the lowest level, paired by round."""
 
     row: int
     at: float
@@ -79,7 +79,7 @@ def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
 
 
 def _numbers(rows: Sequence[Row], field: str) -> list[float | None]:
-    """Return the level of each row; None: it is not a number (``max``, all), or unknown."""
+    """Return the level of each row; None: the level is no number (``max``, all), or unknown."""
     levels: list[Level] = [
         None if field in row.result.cell.unknown else getattr(row.result.cell, field) for row in rows
     ]

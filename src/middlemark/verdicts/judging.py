@@ -32,7 +32,7 @@ from middlemark.verdicts.names import WORDS, is_contradicted
 from middlemark.verdicts.rows import Row, grouped
 
 NEAR = 0.1
-"""Candidates tie if their intervals show that they differ by no more than this fraction, once the run has ended."""
+"""Candidates tie if their intervals show that they differ by at most this fraction, after the run has ended."""
 WIDEST = 1 / 3
 """The limit instead of ``NEAR`` if the interval of each difference contains 0."""
 
@@ -45,7 +45,7 @@ _ASKED = tuple(field for field in OF_MIDDLEWARE if field != "loan")
 def judged_experiments(
     everything: Sequence[Row], comparisons: Comparisons, shown: Sequence[Row] | None = None
 ) -> tuple[JudgedExperiment, ...]:
-    """Return every experiment of these rows: those that can be judged and have most candidates first; sizes ascend.
+    """Return every experiment of these rows: first those that can be judged and have most candidates; sizes ascend.
 
     ``shown``: the rows whose experiments are returned; all rows of ``everything`` may be baselines.
     """
@@ -80,7 +80,8 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
     one_middleware = len({each.result.cell.middleware for each in subjects}) == 1
     keys: dict[tuple[int, int], tuple[object, ...]] = {}
     found: dict[tuple[tuple[object, ...], int], list[tuple[Row, Cell]]] = {}
-    # A middleware that was measured at only one level of a factor is compared with the others at their usual level.
+    # A middleware that was measured at only one level of a factor is compared with the other middlewares at their usual
+    # level.
     for row, (cell, *_) in zip(subjects, at_levels_of_others([each.result.cell for each in subjects]), strict=True):
         if "size" in cell.unknown:
             continue
@@ -141,7 +142,7 @@ def _baseline(members: Sequence[Row], everything: Sequence[Row], *, hands_over: 
 
 
 class _Field:
-    """The rows of an experiment before they are judged: failed, eliminated, and those that may be the best."""
+    """The rows of an experiment before they are judged: failed rows, eliminated rows, and rows that may be the best."""
 
     def __init__(self, experiment: Experiment, members: Sequence[Row], everything: Sequence[Row]) -> None:
         self.experiment, self._members, self._everything = experiment, members, everything
@@ -165,7 +166,7 @@ class _Field:
 
     @property
     def is_shown(self) -> bool:
-        """True if there is a candidate (two if restricted to a carrier), or if no candidate holds."""
+        """True if there is a candidate (if restricted to a carrier: two candidates), or if no candidate holds."""
         return self.is_none or len(self._candidates) >= (2 if self.experiment.restricted else 1)
 
     @property
@@ -283,18 +284,18 @@ class _Field:
 
 
 def _misses(row: Row) -> bool:
-    """Say whether the row was eliminated for another reason than being slower: it does not meet the requirements."""
+    """Say whether the row was eliminated for another reason than slowness: it misses the requirements."""
     return row.in_race is not None and row.in_race.eliminated not in (None, "slower")
 
 
 def _is_reopened(row: Row, found: Comparison | None) -> bool:
-    """Say whether a row was eliminated as slower, but its trials do not confirm that: it may be the best after all."""
+    """Say whether a row was eliminated as slower, but the trials do not confirm this: the row may be the best."""
     slower = row.in_race is not None and row.in_race.eliminated == "slower"
     return slower and found is not None and found.judged.low is not None and not found.is_worse
 
 
 def widest_difference(comparisons: Iterable[Comparison | None]) -> float:
-    """Return the fraction by which the pairs differ at most, rounded up to a percent; infinite: too much for a tie."""
+    """Return the fraction by which the pairs differ at most, rounded up to a percent; infinite: no tie."""
     farthest, alike = 0.0, True
     for each in comparisons:
         if each is None or each.judged.low is None or each.judged.high is None:

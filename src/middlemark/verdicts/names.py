@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from middlemark.model import load
-from middlemark.model.cell import FACTORS, Cell, show_level
+from middlemark.model.cell import FACTORS, Cell, show_level, subject
 from middlemark.model.link import HERE, is_apart
 from middlemark.model.units import format_count, format_size
 from middlemark.model.user_file import user_file
@@ -82,7 +82,7 @@ def _plainly(field: str) -> Callable[[Cell], str]:
 
 
 def native_settings(cell: Cell) -> str:
-    """Return the cell's native settings, a file of the user by its name; empty: there are none."""
+    """Return the cell's native settings, a file of the user by name; empty: no settings."""
     return " ".join(f"{key}={_shown(value)}" for key, value in cell.native)
 
 
@@ -104,7 +104,7 @@ EXPERIMENT = _factors_of("experiment")
 """Factors that separate experiments: rows that poll are never ranked with rows that block."""
 
 ASKED = (*_factors_of("middleware"), "native")
-"""Factors that are requests to the middleware: rows that differ in them may be compared with each other."""
+"""Factors that are requests to the middleware: rows that differ in these factors may be compared with each other."""
 
 WORDS = {factor: _if_known(factor, _IN_WORDS.get(factor) or _plainly(factor)) for factor in (*EXPERIMENT, *ASKED)}
 """By factor, in the order of a label: the level in words. Empty: the factor has no meaning in this cell.
@@ -124,7 +124,7 @@ NOT_SHOWN = (
         if each.of == "middleware" and each.field not in _IN_WORDS
     ),
 )
-"""Levels that labels leave out, because nobody asked for them."""
+"""Levels that labels leave out, because nobody asked for these levels."""
 
 
 def only_copies(cell: Cell) -> bool:
@@ -133,7 +133,7 @@ def only_copies(cell: Cell) -> bool:
 
 
 def with_receivers(results: Sequence[CellResult]) -> Sequence[CellResult]:
-    """Return the results of the cells that have a receiver; all results if none has one."""
+    """Return the results of the cells that have a receiver; all results if no cell has a receiver."""
     return [each for each in results if not only_copies(each.cell)] or results
 
 
@@ -146,9 +146,9 @@ def varying(results: Sequence[CellResult]) -> frozenset[str]:
 def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, str]:
     """Return the usual level of factors in words, by factor.
 
-    ``varied``: the factors with several levels. For those in ``ASKED`` it is the most common level, or the first of
-    several equally common ones. Levels in ``WITHOUT_SAYING`` are usual even if they are rare. Other factors of an
-    experiment are left out, because headings show them.
+    ``varied``: the factors with several levels. For factors in ``ASKED`` the usual level is the most common level, or
+    the first of several equally common levels. Levels in ``WITHOUT_SAYING`` count as usual even if they are rare. Other
+    factors of an experiment are left out, because headings show them.
     """
     without_saying = {
         factor: level for factor, level in WITHOUT_SAYING.items() if factor in ASKED or factor not in varied
@@ -161,7 +161,7 @@ def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, st
 
 
 def unusual(cell: Cell, most: Mapping[str, str]) -> list[str]:
-    """Return the cell's levels that differ from the usual ones in ``most``; none for a cell without a receiver."""
+    """Return the cell's levels that differ from the usual levels in ``most``; none for a cell without a receiver."""
     return [] if only_copies(cell) else [level for each in most if (level := WORDS[each](cell)) != most[each]]
 
 
@@ -171,19 +171,13 @@ def words(cell: Cell, factors: Collection[str]) -> str:
     return ", ".join(each for each in levels if each not in NOT_SHOWN)
 
 
-def subject(cell: Cell) -> str:
-    """Return adapter and transport; one word if both have the same name."""
-    is_one_word = cell.transport == cell.adapter or "transport" in cell.unknown
-    return cell.middleware if is_one_word else f"{cell.middleware} {cell.transport}"
-
-
 def size(cell: Cell) -> str:
     """Return the message's size as text, such as ``1 KiB``; ``size unknown`` if the cell's size is unknown."""
     return "size unknown" if "size" in cell.unknown else format_size(cell.size)
 
 
 def plain(text: str) -> str:
-    """Return the text on one line with control characters escaped: it may be the output of a crashed program."""
+    """Return the text on one line with control characters escaped: the text may be the output of a crashed program."""
     return "".join(
         character if character.isprintable() else " " if character in "\n\t" else ascii(character)[1:-1]
         for character in text
@@ -196,7 +190,7 @@ def joined(between: str, *parts: str) -> str:
 
 
 CONTRADICTED = "(!)"
-"""Marks a row whose actual transport or protection differs from that in the row's name."""
+"""Marks a row whose actual transport or protection differs from the row's name."""
 
 
 def is_contradicted(result: CellResult) -> bool:
@@ -210,10 +204,10 @@ def is_unprotected(result: CellResult) -> bool:
 
 
 def labels(results: Sequence[CellResult]) -> list[str]:
-    """Return a label for each result: its levels that differ from the usual ones, which the heading contains.
+    """Return a label for each result: its levels that differ from the usual levels, which the heading contains.
 
     If a cell is in two sweeps, the label contains the sweep's name. If a row has another number of trials than most
-    rows, the label contains that number.
+    rows, the label contains the number of trials.
     """
     usual_levels = usual(results, varying(results))
     cells = Counter(each.cell for each in results)
@@ -252,7 +246,7 @@ def warning_name(code: str) -> str:
 
 
 def size_of(cells: Sequence[Cell]) -> str:
-    """Return the size of all these cells; empty: they have several."""
+    """Return the size of all these cells; empty: the cells have several sizes."""
     return format_size(cells[0].size) if len({each.size for each in cells}) == 1 else ""
 
 
@@ -277,6 +271,6 @@ def varied_factors(cells: Sequence[Cell]) -> list[str]:
 
 
 def distinguishing_factors(pairings: Iterable[Pairing]) -> list[str]:
-    """Return the factors that may distinguish pairs: those of the experiment, and the varying ones of a middleware."""
+    """Return the factors that may distinguish pairs: factors of the experiment, and varying factors of a middleware."""
     cells = [each.cell for pairing in pairings for each in (pairing.a, pairing.b)]
     return [*EXPERIMENT, *(each for each in varied_factors(cells) if each in ASKED)]

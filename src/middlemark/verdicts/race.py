@@ -1,4 +1,4 @@
-"""The verdict of a race: its experiment, its answer, and the trials and seconds that it took."""
+"""The verdict of a race: its experiment, its answer, and its trials and seconds."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -59,18 +59,18 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def also(self) -> tuple[JudgedRow, ...]:
-        """If there is a winner: other configurations of the same middleware that may be as fast."""
+        """If there is a winner: other configurations of the same middleware that may be as fast as the winner."""
         alike = (Standing.EQUIVALENT, Standing.UNDECIDED)
         return tuple(each for each in self.experiment.rows[1:] if self.verdict == "best" and each.standing in alike)
 
     @property
     def candidates(self) -> tuple[JudgedRow, ...]:
-        """All candidates of the race by rising figure, those without a figure last."""
+        """All candidates of the race by rising figure; candidates without a figure are last."""
         return tuple(sorted(self.experiment.rows, key=lambda each: (each.figure is None, each.figure or 0.0)))
 
     @property
     def warnings(self) -> tuple[RunWarning, ...]:
-        """The warnings of the answer, one of each kind, a disturbed machine first; none about an absent p99."""
+        """The warnings of the answer, one of each kind, a disturbed machine first; no warning about an absent p99."""
         found: dict[str, RunWarning] = {}
         for each in self.answer:
             has_p99 = getattr(latency_in(each.row), "p99", None) is not None
@@ -93,7 +93,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def races(experiments: Sequence[JudgedExperiment], run: Run, number: int = 0) -> tuple[RaceVerdict, ...]:
-    """Return the verdict of each race of a run, in the order of the races; ``number``: the run's in its document."""
+    """Return the verdict of each race of a run, in the order of the races; ``number``: of the run in its document."""
     race = run.file.plan.race
     raced = [each for each in experiments if each.race is not None and each.run == number]
     found = sorted(raced, key=lambda each: each.rows[0].row.in_race.race if each.rows[0].row.in_race else 0)
@@ -117,7 +117,7 @@ def _verdict(experiment: JudgedExperiment, run: Run, race: Race) -> RaceVerdict:
 
 
 def elimination(row: JudgedRow) -> Elimination | None:
-    """Return why a candidate was eliminated or is slower; None: neither."""
+    """Return why a candidate was eliminated or is slower; None: the candidate is neither."""
     found = row.row.in_race.eliminated if row.row.in_race else None
     return found or ("slower" if row.standing is Standing.SLOWER else None)
 

@@ -1,4 +1,4 @@
-"""Every cell of every run in one sequence, with its names, its headline figure, its baseline and its race."""
+"""Every cell of every run in one sequence, with names, headline figure, baseline and race."""
 
 import statistics
 from collections import Counter
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from middlemark.model.cell import experiment
+from middlemark.model.cell import experiment, subject
 from middlemark.model.plan import Raced
 from middlemark.model.run import Run
 from middlemark.model.times import Summary
@@ -22,7 +22,6 @@ from middlemark.verdicts.names import (
     joined,
     labels,
     size,
-    subject,
     unusual,
     usual,
     varying,
@@ -43,7 +42,7 @@ class MeasuredRun(Run, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell of a run. ``index``: its number in the document; ``run``: the number of its run."""
+    """A cell of a run. ``index``: the row's number in the document; ``run``: the number of the run."""
 
     index: int
     run: int
@@ -67,10 +66,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     raw_transport_row: int | None
     """The index of the raw transport over the same carrier, for ``times_raw_transport``."""
     baseline_row: int | None
-    """The index of its baseline: the fastest raw transport in its experiment that copies, or does not copy, like the
-    row."""
+    """The index of the row's baseline: the fastest raw transport in its experiment that copies, or does not copy, like
+    the row."""
     ratio: float | None
-    """The row's headline figure divided by the baseline's, less is better; None: the row has no baseline."""
+    """The row's headline figure divided by the baseline's figure; less is better; None: the row has no baseline."""
     in_race: InRace | None = None
     """The row's state in its race. None: the row was in no race."""
 
@@ -161,7 +160,7 @@ def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _further(rows: Sequence[Row], texts: Sequence[Hashable]) -> list[tuple[str, ...]]:
-    """Return what makes each row's name unique: nothing, its sweep, or its sweep and its number."""
+    """Return the words that make each row's name unique: nothing, its sweep, or its sweep and its number."""
     once, twice = Counter(texts), Counter(zip(texts, (row.result.name for row in rows), strict=True))
     return [
         ()
@@ -174,7 +173,7 @@ def _further(rows: Sequence[Row], texts: Sequence[Hashable]) -> list[tuple[str, 
 
 
 def misnamed(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the rows on another actual transport than they name, and the rows that were not protected as asked."""
+    """Return the rows on another transport than in their names, and the rows that were not protected as asked."""
     unprotected = [row for row in rows if is_unprotected(row.result)]
     return [row for row in rows if is_contradicted(row.result) and not is_unprotected(row.result)], unprotected
 
@@ -188,7 +187,7 @@ def headline_figure(result: CellResult) -> float | None:
     """Return the figure that rows are ranked by, the median over the successful trials; less is better.
 
     In ns: the p50 from the intended instant, or the time per message if messages are sent as fast as possible. For a
-    workload: the part of the deadline that its worst edge takes.
+    workload: the part of its deadline that the worst edge takes.
     """
     if result.cell.workload is not None:
         return result.workload.worst_share if result.workload else None

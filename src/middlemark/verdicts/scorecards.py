@@ -28,9 +28,10 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     first: float | None
-    """The share of the bootstrap draws in which it is first; None: fewer than six rounds."""
+    """The share of the bootstrap draws in which the candidate is first; None: fewer than six rounds."""
     parts: tuple[float, ...]
-    """By metric: its value divided by the best candidate's, the geometric mean over sizes."""
+    """For each metric of ``Scorecard.weights``: the candidate's figure divided by the best candidate's figure. Each
+    value is the geometric mean of these ratios over the sizes."""
 
 
 class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +49,10 @@ class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...]:
-    """Return a scorecard for each experiment of runs with weights. All sizes count alike. Raw transports have none."""
+    """Return a scorecard for each experiment of runs with weights. All sizes count alike.
+
+    Raw transports have no scorecard.
+    """
     varied = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
     groups: dict[tuple[object, ...], dict[str, dict[int, Row]]] = {}
     for row in rows:
@@ -67,7 +71,7 @@ def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...
 
 
 def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], varied: frozenset[str]) -> Scorecard | None:
-    """Return the scorecard of one experiment; None: fewer than two candidates, or no metric that all of them have."""
+    """Return the scorecard of one experiment; None: fewer than two candidates, or no common metric."""
     sizes = sorted({size for of in group.values() for size in of})
     whole = {name: of for name, of in group.items() if len(of) == len(sizes)}
     left_out = [f"{name}: no result over its named transport at every size" for name in group if name not in whole]

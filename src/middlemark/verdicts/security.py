@@ -7,14 +7,14 @@ from typing import get_args
 
 import msgspec
 
-from middlemark.model.cell import EXPERIMENT, Cell
+from middlemark.model.cell import EXPERIMENT, Cell, subject
 from middlemark.model.protocol import Security
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.experiments import Standing
-from middlemark.verdicts.names import ASKED, plain, subject, words
+from middlemark.verdicts.names import ASKED, plain, words
 from middlemark.verdicts.rows import Row, grouped, per_message_ns
 
 NONE: Security = "none"
@@ -25,13 +25,17 @@ _TITLE_FACTORS = ("pattern", "rate", "receive", "processes", "link")
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of one row. ``times``: its time divided by the time at ``none``; None: not measured at ``none``."""
+    """The cost of one row.
+
+    ``times``: the row's time divided by the time at ``none``; None: not measured at ``none``.
+    """
 
     row: Row
     ns: float
     times: float | None
     standing: Standing
-    """Compared with the same cell at ``none``; ``ONLY``: the row is at ``none``, or ``none`` was not measured."""
+    """The result of the comparison with the same cell at ``none``; ``ONLY``: the row is at ``none``, or ``none`` was
+    not measured."""
 
 
 class CostLine(msgspec.Struct, frozen=True, kw_only=True):

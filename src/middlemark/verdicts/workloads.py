@@ -21,7 +21,7 @@ class GraphLine(msgspec.Struct, frozen=True):
 
 
 class ColumnVerdict(msgspec.Struct, frozen=True):
-    """Which middlewares hold every deadline of a workload in one column, without those that were not measured."""
+    """Which middlewares hold every deadline of a workload in one column, without middlewares that were not measured."""
 
     mark: Literal["holds", "undecided", "does not hold"]
     """``undecided``: no middleware had enough messages for a verdict, or the workload has no deadlines."""
@@ -61,7 +61,7 @@ class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def graph_tables(rows: Sequence[Row]) -> tuple[GraphTable, ...]:
-    """Return a table for each workload and experiment of the rows that carry one."""
+    """Return a table for each run, workload and experiment. Rows without a workload are ignored."""
     graphs = (row for row in rows if row.result.cell.workload is not None)
     apart = attrgetter("run", *(f"result.cell.{each}" for each in ("workload", "receive", "processes", "payload")))
     return tuple(map(_table, grouped(graphs, apart).values()))

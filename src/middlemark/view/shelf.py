@@ -7,11 +7,12 @@ from pathlib import Path
 import msgspec
 
 from middlemark.model.run import Run
+from middlemark.model.units import format_count
 from middlemark.store import StoreError, list_runs, read_run
 
 
 class Shelved(msgspec.Struct, frozen=True):
-    """A run in the list. ``wrong``: why it cannot be read; the other fields are then empty."""
+    """A run in the list. ``wrong``: why the run cannot be read; the other fields are then empty."""
 
     name: str
     folder: Path
@@ -19,7 +20,7 @@ class Shelved(msgspec.Struct, frozen=True):
     started: str = ""
     machine: str = ""
     adapters: str = ""
-    cells: int = 0
+    configurations: str = ""
     trials: int = 0
     planned: int = 0
     failed: int = 0
@@ -77,7 +78,7 @@ def _listed(run: Run) -> Shelved:
         started=file.started[:19].replace("T", " "),
         machine=f"{machine.host}, {machine.cpu}, {machine.processors} processors",
         adapters=", ".join(each.name for each in file.adapters if not each.is_raw_transport) or "raw transports",
-        cells=len(file.plan.cells),
+        configurations=format_count(len(file.plan.cells), "configuration"),
         trials=len(run.outcomes),
         planned=run.planned_trials,
         failed=run.failed_trials,

@@ -1,4 +1,7 @@
-"""Verdicts on stored runs in one line each. A thread computes them one by one, because a large run takes seconds."""
+"""Verdicts on stored runs in one line each.
+
+A thread computes the lines one by one, because a large run takes seconds.
+"""
 
 import queue
 import threading
@@ -23,7 +26,7 @@ class Verdicts:
         threading.Thread(target=self._work, daemon=True).start()
 
     def of(self, *runs: Shelved) -> str | None:
-        """Return the line; None: it is not computed yet."""
+        """Return the line; None: the line is not computed yet."""
         key = tuple((each.name, each.version) for each in runs)
         if key not in self._lines:
             self._lines[key] = None

@@ -62,7 +62,7 @@ async def ask(argv: Sequence[str], request: bytes = b"", *, timeout_s: float) ->
             transport.close()
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
-                pipe.close()  # its transport closes the pipe only in the loop's next iteration, which may not come
+                pipe.close()  # the transport closes it only in the loop's next iteration, which may not come
 
 
 async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:

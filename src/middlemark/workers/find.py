@@ -23,22 +23,23 @@ BUILDER = "MIDDLEMARK_BUILDER"
 LATER = "it is built on request"
 """The beginning of the note about an adapter that is built only on request (cmake/MiddlemarkAdapter.cmake)."""
 NOT_YET = "it is not built yet"
-"""The beginning of the reason why an adapter of this checkout is absent if the build left no note about it."""
+"""The beginning of the reason why an adapter of this checkout is absent if the build left no note about the adapter."""
 BENCH_ONLY = frozenset({"null"})
-"""Adapters of this checkout that only test the bench. Once built, an adapter's description contains this fact."""
+"""Adapters of this checkout that only test the bench. The description of a built adapter contains this fact."""
 DESCRIBE_S = 10.0
 AT_ONCE = 8
 ROS = Path("/opt/ros")
-"""The folder of ROS 2 distributions. Their libraries can be loaded after a shell has sourced their script."""
+"""The folder of ROS 2 distributions. Their libraries can be loaded after a shell has sourced the distribution's
+script."""
 
 _DECODER = msgspec.json.Decoder(Description)
 
 
 def find_workers() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
-    """Return the workers that described themselves, sorted by name, and the executables that could not.
+    """Return the workers that described themselves, sorted by name, and the other executables.
 
     Searches MIDDLEMARK_WORKERS (folders or files, separated by colons), the package's own folder and the PATH. The
-    first worker of a name is used. Raises OSError if a limit of this process prevents starting one.
+    first worker of a name is used. Raises OSError if a limit of this process prevents starting a worker.
     """
     paths = executables()
     return interrupts.run(described(paths)) if paths else ((), ())
@@ -87,7 +88,10 @@ def left_out() -> dict[str, str]:
 
 
 def _how_to_build(name: str) -> str:
-    """Return a sentence with the command that builds an adapter of a checkout. The set-up builds it, and may be off."""
+    """Return a sentence with the command that builds an adapter of a checkout.
+
+    The set-up builds the adapter, and may be off.
+    """
     on = "" if os.environ.get(BUILDER) else "MIDDLEMARK_SETUP=on "
     return f"`{on}./middlemark build {name}` builds it"
 
@@ -101,7 +105,7 @@ def checkout_adapters() -> list[str]:
 
 
 def witness() -> str | None:
-    """Return the absolute path of the witness, which is built next to the workers; None: it is not built."""
+    """Return the absolute path of the witness, which is built next to the workers; None: the witness is not built."""
     for place in _places():
         path = (place.parent if place.name.startswith(PREFIX) else place) / WITNESS
         if _is_executable(path):
@@ -110,7 +114,7 @@ def witness() -> str | None:
 
 
 def _files_with_prefix(place: Path, prefix: str) -> list[Path]:
-    """Return the files in ``place`` with this prefix, or ``place`` itself; empty if it cannot be read."""
+    """Return the files in ``place`` with this prefix, or ``place`` itself; empty if ``place`` cannot be read."""
     if place.name.startswith(prefix) and os.path.isfile(place):
         return [place]
     try:
@@ -169,7 +173,7 @@ async def describe(name: str, path: str) -> Worker | BrokenWorker:
 
 
 def _sourcing(words: str) -> str:
-    """Return advice about a library that the loader did not find; empty if none is missing."""
+    """Return advice about a library that the loader did not find; empty if no library is missing."""
     missing = re.search(r"error while loading shared libraries: ([^:\s]+)", words)
     if missing is None:
         return ""

@@ -10,13 +10,16 @@ from middlemark.workers.find import BUILDER, LATER, NOT_YET, checkout_adapters, 
 
 
 def left_for_later() -> list[str]:
-    """Return this checkout's adapters that can be built and are not; empty if ./middlemark was not used."""
+    """Return this checkout's adapters that can be built and are not built; empty if ./middlemark was not used."""
     own_adapters = checkout_adapters()
     return [name for name, why in left_out().items() if why.startswith((LATER, NOT_YET)) and name in own_adapters]
 
 
 def build_asked(asked: Iterable[str]) -> None:
-    """Build the requested adapters (or "all") that can be built and are not. Raises MeasureError if one fails."""
+    """Build the requested adapters (or "all") that can be built and are not built.
+
+    Raises MeasureError if a build fails.
+    """
     names = {adapter_of(each) for each in asked}
     if wanted := sorted(each for each in left_for_later() if names & {each, "all"}):
         _set_up(*(f"worker-{name}" for name in wanted))

@@ -3,8 +3,8 @@
 A bag contains topics, types, sizes and times. Only a bag of ROS 1 contains the publishers. The sizes and times of all
 messages are written to a Parquet file, the ``sequence`` of a workload, for an exact replay.
 
-A bag contains neither subscribers nor deadlines. So each topic gets one subscriber. Its deadline is the mean interval
-of its messages, at most ``LONGEST_DEADLINE_S``. Users edit both in the suite.
+A bag contains neither subscribers nor deadlines. So each topic gets one subscriber. The deadline is the mean interval
+of the topic's messages, at most ``LONGEST_DEADLINE_S``. Users edit subscribers and deadlines in the suite.
 """
 
 from array import array
@@ -107,7 +107,7 @@ class _Sequence:
 
 
 def read(path: Path, name: str, sequence: Path | None = None) -> Recorded:
-    """Return the workload of a bag. Raises RequestError if it cannot be read to its end.
+    """Return the workload of a bag. Raises RequestError if the bag cannot be read to its end.
 
     ``sequence``: the file for the messages' sizes and times; None: keep only means.
     """
@@ -170,7 +170,7 @@ def _opened(path: Path) -> Iterator[_BagReader]:
 def _workload(name: str, path: Path, seen: list[tuple[str, _Seen]], sequence: Path | None) -> Recorded:
     recorded = [each for _, each in seen if each.messages]
     if not recorded:
-        raise RequestError([Problem(str(path), "it contains no messages")])
+        raise RequestError([Problem(str(path), "the bag contains no messages")])
     begin, end = min(each.first for each in recorded), max(each.last for each in recorded)
     long_s = max((end - begin) / 1e9, 1e-3)
     topics: list[Topic] = []
@@ -183,7 +183,7 @@ def _workload(name: str, path: Path, seen: list[tuple[str, _Seen]], sequence: Pa
         comments[called] = comment
     remarks = [
         f"Recorded in {path.name}: {sum(each.messages for each in recorded):,} messages in {long_s:.1f} s.",
-        "A bag contains neither subscribers (to) nor deadlines (deadline): edit both.",
+        "A bag contains neither subscribers (to) nor deadlines (deadline): edit to and deadline.",
         "Sizes and rates are the means of the recorded messages. type is the recorded type; plain octets are sent."
         if sequence is None
         else f"Sizes and times of all messages are in {sequence.name}; a size, rate or after of a topic has priority."
@@ -191,7 +191,7 @@ def _workload(name: str, path: Path, seen: list[tuple[str, _Seen]], sequence: Pa
     ]
     empty = [each.connection.topic for _, each in seen if not each.messages]
     if empty:
-        remarks.append(f"Left out, because they have no messages: {', '.join(dict.fromkeys(empty))}.")
+        remarks.append(f"Topics left out, because they have no messages: {', '.join(dict.fromkeys(empty))}.")
     return Recorded(Workload(name=name, topics=tuple(topics)), tuple(remarks), comments)
 
 
@@ -217,7 +217,7 @@ def _topic(called: str, seen: _Seen, long_s: float) -> tuple[Topic, tuple[str, .
 
 
 def _publisher(called: str, connection: "Connection") -> tuple[str, list[str]]:
-    """Return the publishing node, and remarks. Only ROS 1 records the node; otherwise each topic gets its own."""
+    """Return the publishing node, and remarks. Only ROS 1 records the node; otherwise each topic gets its own node."""
     caller = getattr(connection.ext, "callerid", None)
     if caller and caller != f"/{SUBSCRIBER}":
         return caller, []
@@ -234,11 +234,11 @@ def _qos(connection: "Connection") -> tuple[dict[str, Any], list[str]]:
 
 
 DEPTH = 10
-"""The depth of a topic with an unknown one: the default of ROS 2."""
+"""The depth of a topic with an unknown depth: the default of ROS 2."""
 
 
 def qos_of(offered: "Qos") -> tuple[dict[str, Any], list[str]]:
-    """Return the factors that an offered QoS sets, and remarks about unknown settings and those that no factor has."""
+    """Return the factors that an offered QoS sets, and remarks about unknown settings and settings without a factor."""
     reliability: Reliability = "best-effort" if offered.reliability.name == "BEST_EFFORT" else "reliable"
     remarks = [
         f"{name} is unknown: {assumed} is assumed"

@@ -40,7 +40,7 @@ def read(path: Path, name: str) -> Recorded:
             topics.append(topic)
         comments[topic.name] = comment
     if not topics:
-        raise RequestError([Problem(str(path), "it has no topic with messages, and its bag is missing")])
+        raise RequestError([Problem(str(path), "the file has no topic with messages, and the bag is missing")])
     return Recorded(
         Workload(name=name, topics=tuple(topics)),
         tuple(_remarks(path, information, seconds, named)),
@@ -58,7 +58,7 @@ def _information(path: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise RequestError([Problem(str(path), f"cannot be read: {error.strerror or error}")]) from None
     # The file may be cut off, for example within a text in quotes: then it is valid without its last lines.
-    reason = "it is empty"
+    reason = "the file is empty"
     for dropped in range(min(len(lines), 40)):
         try:
             document = YAML(typ="safe").load("\n".join(lines[: len(lines) - dropped]))
@@ -119,4 +119,4 @@ def _remarks(path: Path, information: Mapping[str, Any], seconds: float, named: 
     if total > named:
         yield f"{total - named:,} of the {total:,} messages are of topics that are not in the file: it was cut off."
     yield f"The rates are the number of messages by the {seconds:.7g} s of the recording."
-    yield "The file contains neither subscribers (to) nor deadlines (deadline): edit both."
+    yield "The file contains neither subscribers (to) nor deadlines (deadline): edit to and deadline."

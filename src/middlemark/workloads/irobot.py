@@ -1,7 +1,8 @@
 """Read topologies of iRobot's ros2-performance: nodes with publishers, subscribers, clients and servers, as JSON.
 
-Its messages have a header of 20 bytes (PerformanceHeader: stamp, number, frequency, size), then data. The size of the
-data is in the type's name: ``stamped9_float32``, ``stamped250kb`` (KiB), or ``stamped_vector`` with ``msg_size``.
+The messages of ros2-performance have a header of 20 bytes (PerformanceHeader: stamp, number, frequency, size), then
+data. The size of the data is in the type's name: ``stamped9_float32``, ``stamped250kb`` (KiB), or ``stamped_vector``
+with ``msg_size``.
 """
 
 import re
@@ -28,7 +29,7 @@ _NODE_KEYS = ("node_name", "number", "publishers", "subscribers", "clients", "se
 _MOST_NODES = 1000
 _KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability", "qos_durability")
 TOO_LATE_S = 0.05
-"""ros2-performance counts a message as too late if it takes longer than its period, or longer than this."""
+"""ros2-performance counts a message as too late after the message's period, or after this time."""
 CALL_BYTES = 64
 """The assumed bytes of a request or reply of an unknown type."""
 
@@ -167,7 +168,7 @@ _Named = Sequence[tuple[str, Mapping[str, Any]]]
 
 
 def _size(kind: str, table: Mapping[str, Any]) -> int | None:
-    """Return the bytes of a message of a type, with its header; None: the name of the type does not state them."""
+    """Return the bytes of a message of a type, with its header; None: the name of the type does not state the size."""
     match = _TYPE.fullmatch(kind.lower())
     if match is None:
         return None
@@ -216,7 +217,7 @@ def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str
 
 
 def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
-    """Yield two topics per client: its requests, and the replies that follow them."""
+    """Yield two topics per client: the requests, and the replies that follow the requests."""
     servers: dict[str, str] = {}
     for name, node in nodes:
         for each in reading.tables(node, "servers", name):
@@ -246,7 +247,7 @@ def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
 
 
 def _actions(reading: _Reading, nodes: _Named) -> str:
-    """Return the number of actions and the rates of their goals as text; empty: there are none."""
+    """Return the number of actions and the rates of their goals as text; empty: there are no actions."""
     names: dict[str, float] = {}
     for name, node in nodes:
         for each in reading.tables(node, "action_servers", name):

@@ -1,7 +1,7 @@
-"""Watch a running ROS 2 graph for some seconds: its publishers, subscribers, QoS, rates and sizes.
+"""Watch a running ROS 2 graph for some seconds: publishers, subscribers, QoS, rates and sizes.
 
-The caller provides a clock, and ``rclpy`` from a ROS 2 installation. Messages are received as octets, so
-only the packages of their types must be installed. While this process handles a message, it may miss messages of
+The caller provides a clock, and ``rclpy`` from a ROS 2 installation. Messages are received as octets, so only the
+packages of their types must be installed. While this process handles a message, the process may miss messages of
 best-effort topics.
 """
 
@@ -68,7 +68,7 @@ class _WatchedTopic:
         return all(_is(each.durability, "TRANSIENT_LOCAL") for each in self.publishers.values())
 
     def rate_hz(self, seconds: float) -> float:
-        """Return the mean rate of one of the topic's publishers."""
+        """Return the topic's mean rate divided by its number of publishers."""
         between_s = (self.last_ns - self.first_ns) / _NS
         timed = self.messages > 1 and between_s > 0 and not self.latched
         total_hz = (self.messages - 1) / between_s if timed else self.messages / seconds
@@ -156,14 +156,14 @@ def _workload(
     counted = f"{format_count(messages, 'message')} of {format_count(len(topics), 'topic')}"
     remarks = [
         f"Seen in {seconds:g} s of a running ROS 2: {counted}.",
-        "ROS 2 does not record deadlines (deadline) or which topic follows another (after): edit both.",
+        "ROS 2 does not record deadlines (deadline) or which topic follows another (after): edit deadline and after.",
         "Sizes and rates are the means of the received messages. type is the original type; plain octets are sent.",
         *(f"Left out, {why}: {', '.join(names)}." for why, names in left_out.items()),
     ]
     asked = [f"{service} ({kind})" for service, kind in services if not kind.startswith(OWN_SERVICES)]
     if asked:
         remarks.append(
-            f"Services are left out; write a [[workload.service]] for those that matter: {', '.join(asked)}."
+            f"Services are left out; write a [[workload.service]] for each service that matters: {', '.join(asked)}."
         )
     return Watched(Workload(name=name, topics=tuple(topics)), tuple(remarks), comments)
 

@@ -1,4 +1,4 @@
-"""Write a workload as the text of a suite, with comments about everything that is not in its source."""
+"""Write a workload as the text of a suite, with comments about everything that is missing in the source."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -22,9 +22,9 @@ def toml(
 ) -> str:
     """Return a suite with the workload.
 
-    ``remarks``: comments about the whole; ``comments``: topic name → comments about it. ``sequence``: the name of the
-    file with sizes and times, next to the suite; None: write the size and rate of each topic. ``unsized``: topics with
-    an unknown size, which the user must fill in.
+    ``remarks``: comments about the whole suite; ``comments``: topic name → comments about the topic.
+    ``sequence``: the name of the file with sizes and times, next to the suite; None: write the size and rate of each
+    topic. ``unsized``: topics with an unknown size, which the user must fill in.
     """
     parts = ["\n".join([*_commented(remarks), f"description = {_text(description)}"])]
     if sequence is not None:
@@ -46,7 +46,7 @@ def toml(
 
 
 def durability(reliability: Reliability, depth: int | None) -> tuple[dict[str, Durability], list[str]]:
-    """Return the durability of a transient-local topic as a factor; or else none, and a remark that says why."""
+    """Return the durability of a transient-local topic as a factor; else no factor, and a remark with the reason."""
     if reliability == "reliable" and depth is not None:
         return {"durability": "transient-local"}, []
     return {}, ["durability is volatile here: transient-local needs reliability reliable and a depth"]

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use crate::json::{described, words};
 
 /// Name of the transport with the middleware's default configuration. The adapter sets only the options that separate
-/// the trial from others and keep it on its network interface. Descriptions list it last. It is measured only if a user
-/// selects it by name.
+/// the trial from others and keep the trial on its network interface. Descriptions list this transport last. The
+/// transport is measured only if a user selects it by name.
 pub const DEFAULT_CONFIGURATION: &str = "default";
 
 words! {
@@ -52,8 +52,8 @@ pub enum Credential { X509 = "x509", Dds = "dds", Curve = "curve" }
 words! {
 /// How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole
 /// number. `bytes`: a number without or with a unit (65536, 64KiB). `duration`: a number with a unit (1.5ms). `choice`:
-/// one of a few words. `text`: any text; the adapter checks it. `file`: the absolute path of a user's file; results
-/// record a hash of its content.
+/// one of a few words. `text`: any text; the adapter checks the text. `file`: the absolute path of a user's file;
+/// results record a hash of its content.
 pub enum NativeType { Boolean = "boolean", Integer = "integer", Bytes = "bytes", Duration = "duration", Choice = "choice", Text = "text", File = "file" }
 }
 
@@ -62,8 +62,8 @@ described! {
 pub struct Transport {
     /// Unique within the adapter: `udp`, `shm`. `default`: the middleware's default configuration.
     "name" => pub name: &'static str = Default::default(),
-    /// How the data must move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. It is
-    /// checked during the trial. `any`: the middleware chooses, and reports show the observed carrier.
+    /// How the data must move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. The
+    /// carrier is checked during the trial. `any`: the middleware chooses, and reports show the observed carrier.
     "carrier" => pub carrier: &'static str = Default::default(),
     /// For shared memory: globs of file names under /dev/shm, one of which must be mapped; `SYSV*` for System V.
     "segments" => pub segments: Vec<&'static str> = Default::default(),
@@ -74,11 +74,11 @@ pub struct Transport {
     /// false: the adapter's own memory is sent; true: memory that the middleware lends is sent.
     "loan" => pub loan: Vec<bool> = vec![false],
     /// The levels of `loan` at which the transport copies no bytes but passes a pointer or the index of a chunk to the
-    /// receiver; empty: it always copies. null: the worker is older than this field.
+    /// receiver; empty: the transport always copies. null: the worker is older than this field.
     "hands_over" => pub hands_over: Vec<bool> = Default::default(),
     /// Size of the largest message.
     "max_bytes" => pub max_bytes: usize = 67108864,
-    /// How to raise `max_bytes`; empty: it cannot be raised.
+    /// How to raise `max_bytes`; empty: no setting raises `max_bytes`.
     "max_bytes_advice" => pub max_bytes_advice: &'static str = Default::default(),
     /// Depth of the deepest history; null: no limit.
     "max_depth" => pub max_depth: Option<u32> = Default::default(),
@@ -122,17 +122,17 @@ pub struct NativeSetting {
     "least" => pub least: Option<i64> = Default::default(),
     /// The highest number; in ns for a duration.
     "most" => pub most: Option<i64> = Default::default(),
-    /// For a choice: its words, in the order of its values. For a number: words that are allowed instead of it.
+    /// For a choice: the words, in the order of the values. For a number: words that are allowed instead of a number.
     "choices" => pub choices: Vec<&'static str> = Default::default(),
-    /// The transports that the setting affects; empty: all.
+    /// The transports that the setting affects; empty: all transports.
     "transports" => pub transports: Vec<&'static str> = Default::default(),
-    /// The patterns that the setting affects; empty: all.
+    /// The patterns that the setting affects; empty: all patterns.
     "patterns" => pub patterns: Vec<Pattern> = Default::default(),
-    /// The default in words; empty: the help names it, or there is none.
+    /// The default in words; empty: the help names the default, or there is no default.
     "default" => pub otherwise: &'static str = Default::default(),
     /// In an adapter's source, `text` (the default) means that the type follows from the type of the C++ member.
     "type" => pub kind: NativeType = NativeType::Text,
-    /// The allowed values in words. Written by the core.
+    /// The allowed values in words. The core sets this field.
     "allowed" => pub allowed: &'static str = "a text",
 }
 }
@@ -147,7 +147,7 @@ pub struct Description {
     "title" => pub title: &'static str = Default::default(),
     /// Version of the loaded library, not of the headers.
     "version" => pub version: &'static str = Default::default(),
-    /// Path of the loaded library; empty: there is none.
+    /// Path of the loaded library; empty: no library.
     "library" => pub library: &'static str = Default::default(),
     /// SPDX identifier.
     "licence" => pub licence: &'static str = Default::default(),
@@ -155,17 +155,18 @@ pub struct Description {
     "is_raw_transport" => pub is_raw_transport: bool = Default::default(),
     /// The adapter is for tests of the bench itself and is never part of `all`.
     "bench_only" => pub bench_only: bool = Default::default(),
-    /// The transports. The first is used if the user names none.
+    /// The transports. The first transport is used if the user names no transport.
     "transports" => pub transports: Vec<Transport> = Default::default(),
-    /// The middleware has its own request and reply. Written by the core, if there is `client()` and `server()`.
+    /// True if the middleware has its own request and reply. The core sets this field: true if the adapter has
+    /// `client()` and `server()`.
     "request_reply" => pub request_reply: bool = Default::default(),
     /// The kinds of certificate files that the adapter reads.
     "credentials" => pub credentials: Vec<Credential> = Default::default(),
     /// The middleware receives on its own threads, which need another processor than a polling role.
     "own_threads" => pub own_threads: bool = Default::default(),
     /// A `take()` returns after this number of messages, so that the role can check for the stop. If each publisher has
-    /// its own queue, the number is per publisher. null: `take()` visits all messages that had arrived when it was
-    /// called. Written by the core, which reads it from the subscriber's class.
+    /// its own queue, the number is per publisher. null: `take()` visits all messages that had arrived at the call. The
+    /// core sets this field from the subscriber's class.
     "most_per_take" => pub most_per_take: Option<usize> = Default::default(),
     /// Files that a killed worker may leave: absolute globs (`{scope}` is replaced); for System V: `sysv:*`.
     "residue" => pub residue: Vec<&'static str> = Default::default(),

@@ -5,7 +5,7 @@
 use crate::description::*;
 use crate::settings::{Maybe, Text};
 
-/// The settings of one trial. They do not change, because an adapter reads them once, when it opens.
+/// The settings of one trial. The settings do not change, because an adapter reads them once, when it opens.
 #[repr(C)]
 pub struct Request {
     pub pattern: Pattern,
@@ -23,7 +23,7 @@ pub struct Request {
     pub one_process: bool,
     /// Size of every message, including the core's header. If the topics of a stream differ: the largest size.
     pub message_bytes: usize,
-    /// Type of every message, except in a stream, where each topic has its own.
+    /// Type of every message, except in a stream, where each topic has its own type.
     pub kind: MessageType,
     /// Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. At most 65,536, because the
     /// header has 16 bits for the publisher id.
@@ -35,7 +35,7 @@ pub struct Request {
     pub workers: u32,
     /// A DDS domain, or another number by which a middleware separates trials.
     pub domain: i32,
-    /// Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with it.
+    /// Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with this name.
     pub scope: Text<'static>,
     /// Absolute path of a folder for this trial only, shared by its workers and removed afterwards.
     pub scratch: Text<'static>,

@@ -45,7 +45,7 @@ from middlemark.verdicts.rows import Row, latency_of, loss_of
 
 SCHEMA = 2
 DATA_BYTES = 4_200_000
-"""Heat maps are left out if the data would exceed this, so that the page with its script stays under 5 MB."""
+"""Heat maps are left out if the data would exceed this size, so that the page with its script stays under 5 MB."""
 MOST_STEPS = 40
 MOST_DISTURBED = 30
 """The most marks of disturbances: more would hide a map of 24 bins."""
@@ -117,7 +117,7 @@ def data_of(document: Document) -> Json:
 
 
 def _security(document: Document) -> Json | None:
-    """Return the cost of security and its proofs; None: nothing was measured with and without security."""
+    """Return the cost of security and the proofs of protection; None: no row was measured with and without it."""
     if not document.costs:
         return None
     tables = [security.table_of(each) for each in document.costs]
@@ -147,7 +147,7 @@ def _standing(choice: Choice) -> Json:
 
 
 def _warnings(document: Document) -> list[Json]:
-    """Return the warnings by kind in the document's order; ``serious``: it makes a median doubtful."""
+    """Return the warnings by kind in the document's order; ``serious``: the warning makes a median doubtful."""
     return [
         msgspec.to_builtins(each) | {"words": warning_name(each.code), "serious": each.code in SERIOUS}
         for each in document.warnings

@@ -9,7 +9,7 @@ Json = dict[str, Any]
 
 
 def fields(of: object, *names: str) -> Json:
-    """Return these fields of a struct, with figures to four digits; a field that it does not have is None."""
+    """Return these fields of a struct, with figures to four digits; a field that the struct does not have is None."""
     found = {name: getattr(of, name, None) for name in names}
     return {name: rounded(each) if isinstance(each, float) else each for name, each in found.items()}
 

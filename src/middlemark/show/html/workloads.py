@@ -69,7 +69,7 @@ def _entry(row: Row | None) -> Json | None:
 
 
 def _edge(edge: EdgeResult) -> Json:
-    """Return an edge of the graph; ``share``: its p99 divided by its deadline."""
+    """Return an edge of the graph; ``share``: the edge's p99 divided by the edge's deadline."""
     share = part_of(edge.deadline_s, edge.one_way_ns)
     state = STATES[edge.holds] if edge.deadline_s else None
     return present({"topic": edge.name, "from": edge.source, "to": edge.to, "share": rounded(share), "state": state})

@@ -22,6 +22,7 @@ from middlemark.show.json.machine import (
     TunePlanOutput,
 )
 from middlemark.show.json.output import builtins, printed
+from middlemark.show.json.published import Published
 from middlemark.show.json.run import ResultOutput, StudyOutput, expectations_output, result_output
 from middlemark.show.json.which import WhichOutput
 from middlemark.suite.frameworks import Frameworks
@@ -44,6 +45,7 @@ OUTPUTS: Mapping[str, type[msgspec.Struct]] = {
     "list-frameworks": Frameworks,
     "list-runs": RunsOutput,
     "about": AboutOutput,
+    "published": Published,
 }
 """Name of the schema → output."""
 

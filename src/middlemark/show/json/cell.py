@@ -1,4 +1,4 @@
-"""One cell of a run for programs: adapter, transport, levels and figures."""
+"""The JSON of one cell of a run: adapter, transport, levels and figures."""
 
 from collections.abc import Mapping
 from functools import reduce
@@ -76,7 +76,7 @@ LinkOutput = composed(
 
 
 class SubjectOutput(Output, frozen=True, kw_only=True):
-    """The subject of a cell. If it was imported, a field that its log does not contain is null."""
+    """The subject of a cell. In an imported cell, a field that the log does not contain is null."""
 
     name: str
     """The suite of the cell, and the sweep if the sweep has a name."""
@@ -149,7 +149,7 @@ CellOutput = composed(
     fields_of(SubjectOutput),
     _levels(*FURTHER),
     [
-        ("link", Annotated[LinkOutput | None, Meta(description="Null: there was none.")]),
+        ("link", Annotated[LinkOutput | None, Meta(description="The emulated link; null: no link was emulated.")]),
         ("native", Annotated[dict[str, str] | None, Meta(description="The middleware's own settings.")]),
     ],
     _levels(*LATER),
@@ -164,7 +164,7 @@ def cell_document(result: CellResult) -> dict[str, Any]:
 
 
 def cell_output(result: CellResult) -> Output:
-    """Return one cell. If it was imported, a field that its log does not contain is null."""
+    """Return one cell. In an imported cell, a field that the log does not contain is null."""
     cell, counts, imported, baseline = result.cell, result.counts, result.imported, result.baseline
     own = {factor.field: written(cell, factor) for factor in FACTORS.values()} | {
         "label": UNSET if cell.label is None else cell.label,
@@ -182,7 +182,7 @@ def cell_output(result: CellResult) -> Output:
 
 
 def _unknown_figures(result: CellResult) -> dict[str, None]:
-    """Return the fields that are null because the cell was imported and its log does not contain them."""
+    """Return the fields that are null because the log of the imported cell does not contain them."""
     if result.imported is None:
         return {}
     uncounted = result.imported.not_counted

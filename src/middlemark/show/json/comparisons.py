@@ -40,7 +40,8 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     marks: tuple[str, ...]
     """Why A and B may not be comparable."""
     a_raw_transport: TimesRawTransport | None
-    """The raw transport of A's carrier, and A's figure divided by that transport's; null: no such transport."""
+    """The raw transport of A's carrier, and A's figure divided by the raw transport's figure; null: no such
+    transport."""
     b_raw_transport: TimesRawTransport | None
 
 
@@ -56,7 +57,7 @@ class CompareOutput(Output, frozen=True, kw_only=True):
 
 
 def render_compare(comparisons: Sequence[Comparison], margin: float, edge: str | None = None) -> str:
-    """Return what ``compare`` prints."""
+    """Return the output of ``compare`` in JSON."""
     return printed(CompareOutput(margin=margin, edge=edge, comparisons=comparisons_output(comparisons)), indent=1)
 
 
@@ -97,7 +98,8 @@ class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}
     at_most: float | None
     """The upper 95 % limit of the rate."""
     worth: int | None
-    """Comparisons that share labels are correlated. They say as much as this number of independent comparisons."""
+    """Comparisons that share labels are correlated. The comparisons say as much as this number of independent
+    comparisons."""
     chance: float
     """The probability of this number of false verdicts or more, at the highest allowed rate."""
     holds: bool
@@ -109,7 +111,7 @@ class SameOutput(Output, frozen=True, kw_only=True):
     metric: str
     median_ns: Number | None
     scatter: float | None
-    """Half the span of the middle 68 % of its trials, as a fraction of the median."""
+    """Half the span of the middle 68 % of the setting's trials, as a fraction of the median."""
     comparisons: int
     faster: int
     slower: int

@@ -34,7 +34,7 @@ class HistoryChange(Output, frozen=True, kw_only=True):
     """The lower end of the 95 % interval of the change."""
     high: Number
     suspect: str | None
-    """What the two runs record differently (commit, version, library, kernel, …); null: nothing."""
+    """The difference that the two runs record (commit, version, library, kernel, …); null: none."""
 
 
 class HistorySeries(Output, frozen=True, kw_only=True):

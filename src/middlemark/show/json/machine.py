@@ -32,7 +32,7 @@ class DoctorOutput(Output, frozen=True, kw_only=True):
 
 
 def doctor_output(found: Sequence[Finding], checks: int, tried: Tried | None) -> DoctorOutput:
-    """Return the findings and the figures of the probes: {} if there were none."""
+    """Return the findings and the figures of the probes: {} without probes."""
     probes = Probes() if tried is None else Probes(**msgspec.structs.asdict(tried))
     return DoctorOutput(checks=checks, findings=tuple(found), probes=probes)
 
@@ -47,7 +47,7 @@ class LimitedRow(Output, frozen=True, kw_only=True):
 
 
 class LimitOutput(Output, frozen=True, kw_only=True):
-    """A limit, the rows that met it, and the setting that lifts it; empty texts: no setting of this machine does."""
+    """A limit, the rows that met it, and the setting that lifts it; empty texts: there is no such setting."""
 
     check: str
     sentence: str
@@ -163,7 +163,7 @@ class TunePlanOutput(Output, frozen=True, kw_only=True):
 
 
 class Change(Output, frozen=True, kw_only=True):
-    """A setting of the running machine, which can be put back."""
+    """A setting of the running machine, which can be restored."""
 
     kind: SettingKind
     target: str
@@ -172,7 +172,7 @@ class Change(Output, frozen=True, kw_only=True):
 
 
 class LiftOutput(Output, frozen=True, kw_only=True):
-    """One way to lift a limit: a setting of the machine or of the middleware's own, before and after."""
+    """One way to lift a limit: a setting of the machine or of the middleware, before and after."""
 
     name: str
     before: str

@@ -82,7 +82,7 @@ PARTS: dict[str, tuple[type, ...]] = {}
 
 
 def fields_of(struct: type[msgspec.Struct], types: Mapping[str, Any] | None = None) -> Fields:
-    """Return the fields of a struct for :func:`composed`; ``types`` replaces the types of some."""
+    """Return the fields of a struct for :func:`composed`; ``types`` replaces the types of some fields."""
     hints = get_type_hints(struct, include_extras=True) | dict(types or {})
     for field in msgspec.structs.fields(struct):
         default = () if field.default is msgspec.NODEFAULT else (field.default,)

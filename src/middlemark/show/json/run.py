@@ -1,4 +1,4 @@
-"""A run for programs: the outputs of ``run --format json`` and of a study, and the run of ``selftest``."""
+"""The JSON of a run: the outputs of ``run --format json`` and of a study, and the run of ``selftest``."""
 
 from collections.abc import Sequence
 
@@ -78,7 +78,7 @@ class RunOutput(Output, frozen=True, kw_only=True):
     precision: Precision | None
     """The precision that ``--until-precise`` asked for."""
     fitted: Fitted | None
-    """Numbers of trials without and with ``--budget``, and how much wider intervals become; null: none left out."""
+    """Numbers of trials without and with ``--budget``, and how much wider intervals become; null: all trials fit."""
     reached: Reached | None
     """The state in which the adding of rounds ended; null: the plan adds no rounds."""
     imported: tuple[str, ...]
@@ -90,7 +90,7 @@ class ExpectationOutput(ExpectationResult, Output, frozen=True, kw_only=True):
 
 
 class PointOutput(Output, frozen=True, kw_only=True):
-    """A level of a factor, with the cell's median. ``times``: that median divided by the one at the lowest level."""
+    """A level of a factor, with the cell's median. ``times``: the median divided by the median at the lowest level."""
 
     cell: int
     """Index into ``cells``."""
@@ -120,7 +120,7 @@ class PublishedBaseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PublishedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row in its experiment. ``cell``: its index in ``cells``."""
+    """A row in its experiment. ``cell``: the row's index in ``cells``."""
 
     cell: int
     name: str
@@ -129,7 +129,7 @@ class PublishedRow(msgspec.Struct, frozen=True, kw_only=True):
     figure: Number | None
     """The row's figure: in ns; for throughput in messages per second; for deadline as a part of the deadline."""
     ratio: Number | None
-    """The row's time divided by its baseline's; null: the row has no baseline."""
+    """The row's time divided by the baseline's time; null: the row has no baseline."""
     candidate: bool
     """True if the row is the best of its middleware."""
     hands_over: bool
@@ -191,8 +191,8 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     interop: tuple[InteropOutput, ...]
     """The pairs of different adapters, and the adapters that take part in one; empty: no pair was measured."""
     since_last_run: RunChanges | None
-    """The significant changes since the last run of the same suites on this machine; null: there is none, or the output
-    is not that of ``run``."""
+    """The significant changes since the last run of the same suites on this machine; null: there is no such run, or the
+    output is not of ``run``."""
 
 
 def result_output(document: Document) -> ResultOutput:
@@ -301,7 +301,7 @@ class StudyOutput(Output, frozen=True, kw_only=True):
     measured_on: str
     conditions: str
     here: str
-    """The conditions here, and how they differ from the document's."""
+    """The conditions here, and how they differ from the document's conditions."""
     run: str
     expectations: tuple[ClaimOutput, ...]
 

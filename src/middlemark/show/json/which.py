@@ -100,7 +100,7 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
     figure: Number | None
     """The figure of the question's metric: in ns, ns per message or bytes, for a workload in deadlines."""
     times_baseline: Number | None
-    """The candidate's time divided by its baseline's."""
+    """The candidate's time divided by the baseline's time."""
     rounds: int
     eliminated: Elimination | None
     """Why the candidate was eliminated; null: it was not eliminated."""
@@ -193,7 +193,7 @@ def _answer(each: JudgedRow) -> AnswerOutput:
 
 
 def _levels(cell: Cell) -> LevelsOutput:
-    """Return the levels to choose; in a workload, without those that its topics have."""
+    """Return the levels to choose; in a workload, without the levels of its topics."""
     asked = [FACTORS[name] for name in LevelsOutput.__struct_fields__ if name in FACTORS]
     factors = [each for each in asked if cell.workload is None or each.name not in OF_WORKLOAD]
     levels: dict[str, Any] = {each.name: written(cell, each) for each in factors}

@@ -12,16 +12,18 @@ from middlemark.stats.baselines import by_rate
 from middlemark.stats.result import CellResult
 
 FASTEST_COPY = 200e9
-"""Bytes per second that no core can copy: eight times the bandwidth of a memory channel, twice that of a cache.
+"""Bytes per second that no core can copy: eight times the bandwidth of a memory channel, twice the bandwidth of a
+cache.
 
-If memcpy was measured, twice its bandwidth is used instead, because data in a cache is copied faster.
-"""
+If memcpy was measured, twice its bandwidth is used instead, because data in a cache is copied faster."""
 
 SEEN = 0.2
-"""Share of the smaller message's time that a copy must take for its absence to be noticed: less may be noise."""
+"""Share of the smaller message's time that a copy must take for its absence to be noticed: a smaller share may be
+noise."""
 
 MemcpyOf = Callable[[Sequence[CellResult], int], float | None]
-"""Returns the bytes per second of memcpy at a size, on this machine and in this run; None if it was not measured."""
+"""Returns the bytes per second of memcpy at a size, on this machine and in this run; None if memcpy was not
+measured."""
 
 
 def with_warnings_between(
@@ -63,7 +65,7 @@ def bandwidth(result: CellResult, descriptions: Mapping[str, Description]) -> fl
 
 
 def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: float | None) -> RunWarning | None:
-    """Return the warning about a bandwidth above that of memcpy at the same size: the bytes were not moved.
+    """Return the warning about a bandwidth above the bandwidth of memcpy at the same size: the bytes were not moved.
 
     Each publisher may copy on its own processor, so N publishers may reach N times the bandwidth.
     """
@@ -100,7 +102,7 @@ def _declared(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s: float | None) -> RunWarning | None:
     """Return the warning about a large message that takes the time of a small one although its bytes must be copied.
 
-    The slowest trial of the large message is compared with the fastest of the small one, because trials vary.
+    The slowest trial of the large message is compared with the fastest trial of the small message, because trials vary.
     """
     small_ns, large_ns = min(_times(small), default=0.0), max(_times(large), default=0.0)
     if not small_ns or not large_ns:

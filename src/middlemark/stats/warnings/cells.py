@@ -31,14 +31,13 @@ SERIOUS = frozenset(
         "trials-disagree",
     }
 )
-"""Codes of warnings that make the median of a row doubtful: it may belong to another transport or state than the row
-says.
+"""Codes of warnings that make the median of a row doubtful: the median may belong to another transport or state than
+the row says.
 
-A disturbed machine is not among them: rounds are interleaved, so a disturbance widens the intervals of the verdict.
-"""
+A disturbed machine is not among them: rounds are interleaved, so a disturbance widens the intervals of the verdict."""
 
 DISAGREE = 1.5
-"""Ratio of the medians of a cell's trials from which they belong to more than one state of the system."""
+"""Ratio of the medians of a cell's trials from which the trials belong to more than one state of the system."""
 STRAY = 8
 """One of this number of trials may be a stray trial, which the median over trials and paired rounds tolerate. More
 stray trials are tolerated if the 95 % interval of the median lies within the factor ``DISAGREE``."""
@@ -84,7 +83,7 @@ def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tu
 
 
 def in_trials(occurred: int, trials: int) -> str:
-    """Return `` (in 2 of 3 trials)``; empty if there was only one."""
+    """Return `` (in 2 of 3 trials)``; empty if there was only one trial."""
     return f" (in {occurred} of {trials} trials)" if trials > 1 else ""
 
 
@@ -94,7 +93,9 @@ def cell_warnings(
     summaries: Sequence[Summary | None],
     rates: Sequence[float | None] = (),
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings about all trials together. The sequences have one item for each trial, failed ones included.
+    """Return the warnings about all trials together.
+
+    The sequences have one item for each trial, failed trials included.
 
     ``summaries`` are of the cell's main latency. ``rates`` are the trials' rates if the rate is the cell's main figure.
     """
@@ -189,7 +190,7 @@ def _advice(code: str, cell: Cell) -> str:
     if code == "publish-failed":
         return "the middleware has no room for another message: --depth all, or fewer subscribers"
     if code == "damaged":
-        return "the received content differs from what was sent: report it to its authors, with this run's folder"
+        return "the received content differs from what was sent: report this to its authors, with this run's folder"
     if code == "duplicated":
         return "check that no other run uses the same domain: leave --domain out"
     if cell.pattern == "stream":
@@ -273,7 +274,7 @@ def _actual_transport_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | N
 
 
 def faster_than_raw_transport(times: float | None, label: str | None, *, rate: bool = False) -> RunWarning | None:
-    """Return the warning about a cell clearly better than its raw transport, in latency or, with ``rate``, by rate."""
+    """Return the warning about a cell clearly better than its raw transport: in latency, or with ``rate`` in rate."""
     if times is None or times >= FASTER:
         return None
     return RunWarning(

@@ -13,13 +13,15 @@ OF_TRIALS = 0.5
 the cell's figure, which is the median over its trials."""
 
 FEWEST_INCIDENTS = 5
-"""Half of the samples that a quantile needs beyond it: with fewer incidents, each is a large part of the tail."""
+"""The least number of incidents (clusters of samples beyond p99) without a warning: half of ``SAMPLES_BEYOND``. With
+fewer incidents, one incident is a large part of the tail."""
 
 FEWEST_BEYOND_P99 = 30
 """Samples beyond p99, over all trials: the share of 1 % is then accurate to a third (30 ± √30, two sigma)."""
 
 P99_DISAGREE = 3.0
-"""Ratio of the trials' p99s above which they disagree: twice the factor for medians, as a p99 varies more."""
+"""Ratio of the trials' p99s above which the trials disagree: twice the factor for medians, because a p99 varies
+more."""
 
 _TIME_SLICE_NS = 500_000
 """A mode above this time and ten times the other mode is a wait for a processor (time slice: about 1 ms)."""
@@ -36,7 +38,7 @@ def sample_warnings(
 ) -> tuple[RunWarning, ...]:
     """Return the warnings about a measured trial. ``series`` has the latency of each measuring role over time, in ns.
 
-    A stream that is sent as fast as possible or in bursts has none of these warnings: its latency is the state of its
+    A stream that is sent as fast as possible or in bursts gets none of these warnings: its latency is the state of its
     queues, which rise and fall.
     """
     if cell.pattern == "stream" and (cell.rate in ("max", "curve") or cell.burst is not None):
@@ -66,7 +68,7 @@ def of_most(of_trials: Sequence[tuple[RunWarning, ...]]) -> list[tuple[RunWarnin
 def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -> tuple[RunWarning, ...]:
     """Return the warnings about the p99 of a cell; the sequences have one item for each trial.
 
-    Empty if most trials have no p99, because the cell then has none either.
+    Empty if most trials have no p99, because the cell then has no p99 either.
     """
     present = [(count, each.p99) for count, each in zip(samples, summaries, strict=True) if each]
     with_p99 = [(count, p99) for count, p99 in present if p99 is not None]
@@ -102,7 +104,7 @@ def _bimodal(cell: Cell, values: Numbers) -> RunWarning | None:
     low, high = _us(found.low_ns), _us(found.high_ns)
     first = "pin the roles (--pin 0,1); then " if cell.pin is None else ""
     switches = (
-        "see which other processes use the processors (top), and get priority over them: --priority fifo:80"
+        "see which other processes use the processors (top), and get priority over these processes: --priority fifo:80"
         if found.high_ns > max(_TIME_SLICE_NS, 10 * found.low_ns)
         else "find what switches between the modes (idle states, frequency, a thread of the middleware): --receive "
         "poll and --priority fifo:80 keep processors awake; otherwise quote both modes"

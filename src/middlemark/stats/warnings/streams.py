@@ -77,7 +77,7 @@ def _rate_varies(by_second: Sequence[float]) -> RunWarning | None:
 
 
 def _subscribers_differ(outcome: TrialOutcome) -> RunWarning | None:
-    """Return the warning about subscribers with different rates, whose mean describes none of them."""
+    """Return the warning about subscribers with different rates, whose mean describes no subscriber."""
     expected = {each.expected for each in outcome.subscribers}
     hertz = [rate for rate in rates(outcome).by_subscriber if rate is not None]
     if len(expected) != 1 or len(hertz) < 2 or max(hertz) <= DISAGREE * min(hertz):
@@ -85,5 +85,5 @@ def _subscribers_differ(outcome: TrialOutcome) -> RunWarning | None:
     return RunWarning(
         "subscribers-differ",
         f"its {len(hertz)} subscribers received from {min(hertz):,.0f} to {max(hertz):,.0f} messages/s",
-        "the rate is their mean; per_subscriber in --format json contains the rate of each subscriber",
+        "the rate is the mean of the subscribers; per_subscriber in --format json contains the rate of each subscriber",
     )

@@ -1,4 +1,4 @@
-"""Warnings about one trial: it ended early, used another transport, was placed differently, or has unexplained time."""
+"""Warnings about one trial that ended early, used another transport, was placed differently or has unexplained time."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,7 +17,7 @@ _ENDED_SHORT = 0.98
 def trial_warnings(
     cell: Cell, limits: Limits, outcome: TrialOutcome, descriptions: Mapping[str, Description]
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings about one measured trial: the launcher's, then those that follow from the outcome."""
+    """Return the warnings about one measured trial: from the launcher, then from the outcome."""
     found = (
         _transport_contradicted(cell, outcome, descriptions),
         _exceeds_segment(cell, outcome),
@@ -45,7 +45,7 @@ def _transport_contradicted(
 
 
 def _exceeds_segment(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
-    """Return the warning about messages that are not smaller than the segment, which also contains their headers."""
+    """Return the warning about messages that are not smaller than the segment, which also contains headers."""
     largest = max((each.size for each in cell.workload.topics), default=0) if cell.workload else cell.size
     segment = outcome.segment
     if segment is None or largest < segment.bytes:
@@ -117,7 +117,7 @@ OWN_NS = 500
 """The bench's own time for a message between two round trips: six stamps, a record and the counters (100 to 400 ns)."""
 
 SLEPT = 0.1
-"""Sleeps of all workers per message below which they count as polling. There are two if both ends wait."""
+"""Sleeps of all workers per message below which they count as polling. If both ends wait, a message has two sleeps."""
 
 _FEWEST = 100
 
@@ -145,7 +145,7 @@ def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples
 
 
 def never_slept(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
-    """Return the warning about a blocking round trip without any sleep: it polled, and is comparable with polling."""
+    """Return the warning about a blocking round trip without any sleep: the roles polled, as under ``poll``."""
     if (
         not _closed(cell)
         or cell.receive != "block"
@@ -170,7 +170,7 @@ MOSTLY = 0.5
 """Least share of a round trip, for the warning, in which no worker ran and no role waited for a busy processor."""
 
 HALTS_NS = 10_000
-"""Mean delay of the end of a timed sleep from which idle processors halt. Without halting it is some 2 µs."""
+"""Mean delay of the end of a timed sleep from which idle processors halt. Without halting the delay is some 2 µs."""
 
 _SMALL = 4096
 """Largest message, in bytes, for which the copies take a small part of the time."""

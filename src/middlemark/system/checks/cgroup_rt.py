@@ -34,11 +34,11 @@ def _sees(found: tuple[Budget, str], needs: Needs) -> Seen | None:
 CHECK = Check(
     name="cgroup_rt",
     looks="`cpu.rt_runtime_us` of this control group and of those above it (version 1)",
-    why="a group without a budget may have no real-time thread, and in one with a small budget they are throttled",
+    why="a group without a budget may have no real-time thread, and with a small budget such threads are throttled",
     rows="priority fifo or rr",
     read=_read,
     sees=_sees,
     persist="where the group is created: --cpu-rt-runtime of the container",
-    risk="all groups together cannot have more than the machine's budget; each group above needs at least as much",
+    risk="a group cannot have more than its parent group or the machine; raise the parent groups first",
     change=lambda found, _: (Setting(f"/{found[1]}", str(min(USUAL_US, found[0].period_us * 19 // 20))),),
 )

@@ -13,7 +13,7 @@ FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "
 
 
 class ClockSource(NamedTuple):
-    """The current clock source, and the available ones."""
+    """The current clock source, and the available clock sources."""
 
     current: str
     available: tuple[str, ...]

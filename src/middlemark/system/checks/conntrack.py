@@ -12,7 +12,7 @@ FULL = 0.8
 
 
 class ConnectionTable(NamedTuple):
-    """The number of tracked connections, and the most that can be tracked."""
+    """The number of tracked connections, and the largest number that can be tracked."""
 
     tracked: int
     most: int
@@ -34,7 +34,7 @@ def _sees(table: ConnectionTable, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="conntrack",
     looks=f"`net.netfilter.nf_conntrack_count` against `{NAME}`",
-    why="when the table is full, the kernel drops packets of connections that are not in it",
+    why="when the table is full, the kernel drops packets of connections that are not in the table",
     rows="udp and tcp",
     read=_read,
     sees=_sees,

@@ -47,7 +47,7 @@ CHECK = Check(
     name="cpuidle",
     looks=f"the states of `cpuidle`, and `{LATENCY}`",
     why="a message for a sleeping processor waits until the processor is awake; the rarer the messages are, the "
-    "deeper it sleeps",
+    "deeper the processor sleeps",
     rows="all that do not poll; low rates most of all",
     read=_read,
     sees=_sees,

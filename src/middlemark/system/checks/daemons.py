@@ -57,6 +57,6 @@ CHECK = Check(
     rows="the middleware that the daemon belongs to",
     read=_read,
     sees=_sees,
-    persist="disable the unit that starts it: systemctl disable …",
-    risk="programs that use it lose it",
+    persist="disable the unit that starts the daemon: systemctl disable …",
+    risk="programs that use the daemon stop working",
 )

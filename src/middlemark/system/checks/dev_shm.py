@@ -76,6 +76,6 @@ CHECK = Check(
     read=_read,
     sees=_sees,
     persist="echo 'tmpfs /dev/shm tmpfs size=50% 0 0' >> /etc/fstab; for a container: --shm-size=1g",
-    risk="files in it occupy memory, so do not make it larger than the memory that the machine can spare",
+    risk="files in /dev/shm occupy memory, so do not make /dev/shm larger than the memory that the machine can spare",
     change=_change,
 )

@@ -1,4 +1,4 @@
-"""Check for environment variables that change what a middleware does."""
+"""Check for environment variables that change the behaviour of a middleware."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -37,7 +37,7 @@ BEGINNINGS: Mapping[str, Variable] = {
     "YARP_": Variable("note", ("yarp",)),
     "ECAL_": Variable("falsifies", ("ecal",)),
 }
-"""Prefix → variable. The first matching prefix counts, so a longer prefix comes before a shorter one."""
+"""Prefix → variable. The first matching prefix counts, so a longer prefix comes before a shorter prefix."""
 ROS_SETUP = ("ROS_DISTRO", "ROS_VERSION", "ROS_PYTHON_VERSION", "ROS_ROOT", "ROS_PACKAGE_PATH", "ROS_ETC_DIR")
 CHANGES_A_MIDDLEWARE = (
     *("MIDDLEMARK_", "ROS_", *BEGINNINGS),
@@ -75,10 +75,10 @@ def _sees(variables: dict[str, str], needs: Needs) -> Seen | None:
 CHECK = Check(
     name="environment",
     looks=f"variables that begin with {', '.join(f'`{each}`' for each in BEGINNINGS)}",
-    why="they choose the middleware, its transports or its domain, and a reader of the figures does not see them",
-    rows="the middlewares that read them: ROS 2's, and your own programs; other adapters ignore most of them",
+    why="such variables choose the middleware, transports or domain; readers of the figures do not see the variables",
+    rows="middlewares that read these variables: ROS 2's, and your own programs; other adapters ignore most of them",
     read=_read,
     sees=_sees,
-    persist="remove them from ~/.bashrc, or from the unit or image that sets them",
-    risk="other programs started from this shell lose them too",
+    persist="remove the variables from ~/.bashrc, or from the unit or image that sets them",
+    risk="other programs started from this shell also lose the variables",
 )

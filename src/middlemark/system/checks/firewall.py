@@ -44,11 +44,11 @@ def _sees(found: Rules, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="firewall",
     looks="tables of iptables (`/proc/net/ip_tables_names`), rules of nftables",
-    why="each packet is compared with the rules; rules that allow only certain ports block middlewares that use others",
+    why="each packet is compared with the rules; rules may block the ports of a middleware",
     rows="udp and tcp; between hosts most of all",
     read=_read,
     sees=_sees,
     command="nft list ruleset",
-    persist="change it where the firewall is configured (firewalld, ufw)",
+    persist="change the rules where the firewall is configured (firewalld, ufw)",
     risk="a machine without rules accepts all packets: instead, allow the ports that the middleware uses",
 )

@@ -18,7 +18,7 @@ class Halting(NamedTuple):
 
 
 def is_virtual(root: Root) -> bool | None:
-    """Return whether the processor reports a hypervisor; None: it reports nothing."""
+    """Return whether the processor reports a hypervisor; None: the processor reports nothing."""
     flags = root.fields("proc/cpuinfo").get("flags")
     return "hypervisor" in flags.split() if flags else None
 

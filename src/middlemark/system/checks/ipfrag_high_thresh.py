@@ -35,7 +35,7 @@ def _sees(found: Fragments, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="ipfrag_high_thresh",
     looks=f"`{NAME}`, and whether an interface's MTU requires fragments",
-    why="a datagram larger than the MTU waits in this memory for its last fragment; when it is full, the kernel "
+    why="a datagram larger than the MTU waits in this memory for its last fragment; if the memory is full, the kernel "
     "drops all waiting fragments, and a message of 1 MiB needs every fragment",
     rows="udp over a network, from 16 KiB on",
     read=lambda root: read(root, "ipfrag_high_thresh"),

@@ -27,6 +27,6 @@ CHECK = Check(
     rows="udp and tcp, from 1 KiB on",
     read=lambda root: interfaces(root) or None,
     sees=_sees,
-    persist="set it where the interface is configured (netplan, NetworkManager, systemd-networkd)",
+    persist="set the MTU where the interface is configured (netplan, NetworkManager, systemd-networkd)",
     risk="above 1500, every device on the path must support this MTU",
 )

@@ -18,10 +18,10 @@ def _sees(interfaces_up: tuple[NetworkDevice, ...], needs: Needs) -> Seen | None
 CHECK = Check(
     name="multicast",
     looks="the MULTICAST flag of the interfaces in use (the loopback interface does not need it)",
-    why="DDS and LCM discover each other by multicast; without it they find only participants that are named as peers",
+    why="DDS and LCM discover each other by multicast; otherwise they find only participants that are named as peers",
     rows="udp between machines or containers",
     read=lambda root: interfaces(root) or None,
     sees=_sees,
-    persist="set it where the interface is configured, or name the peers in the middleware's configuration",
+    persist="enable multicast where the interface is configured, or name the peers in the middleware's configuration",
     risk="on WiFi, multicast is slow, and lost packets are not sent again",
 )

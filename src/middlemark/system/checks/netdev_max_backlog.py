@@ -34,7 +34,7 @@ def _sees(backlog: Backlog, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="netdev_max_backlog",
     looks=f"`{NAME}`, and the interfaces' MTU",
-    why="packets of lo and of virtual interfaces wait here; a message with more packets than fit loses the others",
+    why="packets of lo and of virtual interfaces wait here; a message with more packets than fit loses some",
     rows="udp and tcp on this machine or between containers, large messages",
     read=_read,
     sees=_sees,

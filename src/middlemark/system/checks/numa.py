@@ -39,5 +39,5 @@ CHECK = Check(
     rows="all whose roles are on different nodes; shared memory most of all",
     read=lambda root: Nodes(nodes(root), root.allowed()) if len(nodes(root)) > 1 else None,
     sees=_sees,
-    risk="none, but it measures another placement",
+    risk="none, but the run measures another placement",
 )

@@ -30,7 +30,7 @@ def _sees(found: Balancing, _: Needs) -> Seen | None:
 CHECK = Check(
     name="numa_balancing",
     looks=f"`{NAME}`, on machines with several NUMA nodes",
-    why="the kernel unmaps pages to see who uses them: sometimes a message causes a fault, and its page moves",
+    why="the kernel unmaps pages to see who uses them: sometimes a message causes a fault, and the page moves",
     rows="all; their p99 and higher quantiles",
     read=_read,
     sees=_sees,

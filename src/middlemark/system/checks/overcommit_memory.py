@@ -38,7 +38,7 @@ def _sees(promised: Promised, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="overcommit_memory",
     looks=f"`{NAME}`, `CommitLimit` and `Committed_AS`",
-    why="middlewares reserve pools that are much larger than what they use, and do not start if this is refused",
+    why="middlewares reserve much larger pools than they use, and do not start if the reservation is refused",
     rows="all; shared memory and deep histories most of all",
     read=_read,
     sees=_sees,

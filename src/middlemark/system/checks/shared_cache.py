@@ -30,5 +30,5 @@ CHECK = Check(
     rows="shared memory, polling most of all",
     read=_read,
     sees=_sees,
-    risk="none, but it measures another placement",
+    risk="none, but the run measures another placement",
 )

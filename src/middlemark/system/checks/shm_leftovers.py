@@ -14,7 +14,7 @@ KNOWN = (
     *("fastrtps_*", "fastdds_*", "fast_datasharing_*", "sem.fastrtps_*", "sem.fastdds_*", "iceoryx_*", "iox*"),
     *("*.zenoh", "sem.iox*", "psm_*", "ecal_*", "sem.ecal_*", "dds_*", "rti*", "middlemark*"),
 )
-"""The patterns of the names that middlewares give their files."""
+"""Patterns that match the names of middlewares' files."""
 MUCH = 64 * MIB
 MOST_LISTED = 3
 
@@ -47,7 +47,7 @@ def _sees(stale: tuple[StaleFile, ...], needs: Needs) -> Seen | None:
 CHECK = Check(
     name="shm_leftovers",
     looks="files of middlewares in `/dev/shm` that no process has open or mapped",
-    why="they occupy memory, and a middleware that finds an old segment with its name attaches to it or does not start",
+    why="files occupy memory; a middleware that finds an old segment with its name attaches to it or does not start",
     rows="shared memory",
     read=_read,
     sees=_sees,

@@ -25,7 +25,7 @@ def _read(root: Root) -> tuple[Fixed, ...]:
 
 
 def _large_enough(found: tuple[Fixed, ...], needs: Needs) -> tuple[Fixed, ...]:
-    """Return the settings whose maximum is large enough. The checks of the maximum report the others."""
+    """Return the settings whose maximum is large enough. The checks of the maximum report the other settings."""
     return tuple(each for each in found if each.maximum >= least_maximum(needs))
 
 
@@ -51,7 +51,7 @@ CHECK = Check(
     name="tcp_autotuning",
     looks="whether the first value of `net.ipv4.tcp_rmem` or `net.ipv4.tcp_wmem` equals the third",
     why="the kernel then cannot adapt the buffer to the connection: old messages wait in a send buffer that is too "
-    "large, and one that is too small limits the data in flight",
+    "large, and a buffer that is too small limits the data in flight",
     rows="tcp: streams, and all messages over a link with delay",
     read=_read,
     sees=_sees,

@@ -8,7 +8,7 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 DAEMONS = ("chronyd", "ptp4l", "phc2sys", "ntpd", "ntpsec", "systemd-timesyn", "timemaster")
-"""The names of their processes, as the kernel cuts them off."""
+"""The names of the daemons' processes, cut off as by the kernel."""
 TIME_ERROR = 5
 
 
@@ -40,7 +40,7 @@ def _read(root: Root) -> TimeOfDay:
 def synchronised(time: TimeOfDay | None = None) -> str:
     """Describe how well the time of day (default: this machine's) is synchronised, and by which daemon."""
     time = time or _read(Root())
-    keepers = " and ".join(time.keepers) or "no daemon was found that synchronises it"
+    keepers = " and ".join(time.keepers) or "no daemon was found that synchronises the clock"
     if time.state < 0:
         return f"unknown whether synchronised; {keepers}"
     if time.state == TIME_ERROR:

@@ -1,4 +1,4 @@
-"""Check whether the kernel creates huge pages, and whether a page fault waits for one."""
+"""Check whether the kernel creates huge pages, and whether a page fault waits for a huge page."""
 
 from typing import NamedTuple
 

@@ -27,6 +27,6 @@ CHECK = Check(
     rows="all; comparisons over hours, and polling",
     read=_read,
     sees=_sees,
-    risk="everything is slower without it: switch it off for comparisons, not on the robot",
+    risk="everything is slower without turbo: switch turbo off for comparisons, not on the robot",
     change=lambda turbo, _: (Setting(f"/{turbo[1]}", "1" if turbo[1] == INTEL else "0"),),
 )

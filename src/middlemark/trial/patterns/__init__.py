@@ -1,6 +1,6 @@
 """The patterns of a trial, one per module.
 
-Each defines its roles, and the outcome that follows from their results. Pure.
+Each pattern defines its roles, and the outcome that follows from the roles' results. Pure.
 """
 
 from middlemark.model.cell import Cell

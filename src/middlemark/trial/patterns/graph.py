@@ -1,4 +1,4 @@
-"""A workload: a stream with different topics, whose nodes forward messages that they receive."""
+"""A workload: a stream with different topics, whose nodes forward received messages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -129,7 +129,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
 
 
 def _native(cell: Cell, graph: Workload) -> bool | None:
-    """Say whether services use the middleware's native services; None: the workload has none."""
+    """Say whether services use the middleware's native services; None: the workload has no services."""
     called = cell.workload is not None and any(each.service for each in cell.workload.topics)
     return any(each.service for each in graph.topics) if called else None
 

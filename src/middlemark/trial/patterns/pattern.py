@@ -40,7 +40,10 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def warmed_up(self) -> int:
-        """The number of messages (or round trips) in the senders' warm-up. The kernel's counters include them."""
+        """The number of messages (or round trips) in the senders' warm-up.
+
+        The kernel's counters include these messages.
+        """
         return sum(getattr(sender, "warmup_samples", 0) for sender in self.senders)
 
 
@@ -72,6 +75,6 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
     conclude: Callable[[Heard, TrialOutcome], TrialOutcome]
     """Completes the outcome from the results."""
     drains: Callable[[Cell, RoleRequest], bool]
-    """True if a receiver waits for all messages that were sent; False if it stops at the stop command."""
+    """True if a receiver waits for all messages that were sent; False if the receiver stops at the stop command."""
     one_clock: bool = False
     """True if the pattern compares times of different workers."""

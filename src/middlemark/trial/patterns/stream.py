@@ -90,7 +90,7 @@ def sent(result: PublisherResult) -> Sent:
 def arrived(result: SubscriberResult, publishers: Sequence[Sent]) -> Arrived:
     """Return the fields of a subscriber's result that the outcome keeps, and the subscriber's loss.
 
-    If it received more messages than were sent (a publish that timed out may still arrive), the loss is 0.
+    If the subscriber received more messages than were sent (a publish that timed out may still arrive), the loss is 0.
     """
     expected = sum(each.sent for each in publishers if each.topic == result.topic)
     fields = {name: getattr(result, name) for name in Arrived.__struct_fields__ if hasattr(result, name)}
@@ -111,7 +111,10 @@ def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> Trial
 
 
 def _moved(heard: Heard, outcome: TrialOutcome) -> int:
-    """Return how many messages the transport has moved at least. A best-effort message may be lost before that."""
+    """Return how many messages the transport has moved at least.
+
+    A best-effort message may be lost before the transport moves it.
+    """
     sent = sum(each.sent for each in outcome.publishers) + heard.warmed_up
     if heard.cell.reliability == "reliable":
         return sent

@@ -51,7 +51,8 @@ export function pictureOf(context) {
   text(lines(answer.headline, 38, 1)[0], EDGE + 24, y, 32, { "font-weight": 700 });
   text(`${answer.figure} ${answer.what}`, WIDTH - EDGE, y, 32, { "font-weight": 700, ...end });
   y += 34;
-  for (const line of lines(answer.lines[0]?.name === "deadline" ? answer.sentence : `${answer.mark} · ${answer.sentence}`, 104, 2)) {
+  const verdict = answer.lines[0]?.name === "deadline" ? answer.sentence : `${answer.mark} · ${answer.sentence}`;
+  for (const line of lines(verdict, 104, 2)) {
     text(line, EDGE, y, 20, quiet);
     y += 26;
   }

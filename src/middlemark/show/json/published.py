@@ -1,0 +1,147 @@
+"""The file of a published result: figures of every trial, without samples, and what follows from them."""
+
+from typing import Any
+
+from middlemark.model.outcome import TrialCounts
+from middlemark.model.plan import Race, Reached
+from middlemark.model.times import Summary
+from middlemark.show.json.output import Output
+from middlemark.stats.workload import GraphTrial
+
+FORMAT = 1
+"""The version of the file. It is raised when a field changes its meaning or is removed."""
+
+
+class PublishedMachine(Output, frozen=True, kw_only=True):
+    """The machine, without its name."""
+
+    cpu: str
+    processors: int
+    memory_bytes: int
+    kernel: str
+    system: str
+    virtual: bool | None
+    clocksource: str | None
+    governor: str | None
+
+
+class PublishedAdapter(Output, frozen=True, kw_only=True):
+    """A middleware or a raw transport of the run."""
+
+    name: str
+    title: str
+    version: str
+    licence: str
+    is_raw_transport: bool
+    carriers: dict[str, str]
+    """By transport: how its data move."""
+    hands_over: dict[str, tuple[bool, ...] | None]
+    """By transport: the levels of `loan` at which no byte is copied; null: not known."""
+
+
+class PublishedSuite(Output, frozen=True, kw_only=True):
+    """A suite of the run."""
+
+    name: str
+    sha256: str
+    """The hash of its text; empty: the run has no text of it."""
+
+
+class PublishedFinding(Output, frozen=True, kw_only=True):
+    """A finding of `doctor` about the machine."""
+
+    check: str
+    severity: str
+
+
+class PublishedTrial(Output, frozen=True, kw_only=True):
+    """One trial. A figure that was not measured is null."""
+
+    round: int
+    order: int
+    failed: str | None = None
+    """The code of the failure."""
+    samples: int = 0
+    measured_s: float | None = None
+    latency_ns: Summary | None = None
+    """The round trip, or for a stream the one-way latency."""
+    rate_hz: float | None = None
+    sent_hz: float | None = None
+    replies_hz: float | None = None
+    counts: TrialCounts | None = None
+    actual_transport: str | None = None
+    discovery_ns: int | None = None
+    graph: GraphTrial | None = None
+    """For a workload: its edges and chains."""
+
+
+class PublishedCell(Output, frozen=True, kw_only=True):
+    """One configuration: its levels, its trials, and what follows from them."""
+
+    sweep: str
+    """The suite and the sweep."""
+    levels: dict[str, Any]
+    """Every factor whose level is not the default."""
+    version: str
+    """The version of the middleware."""
+    trials: tuple[PublishedTrial, ...]
+    warnings: tuple[str, ...]
+    """The codes of its warnings."""
+    cpu_ns_per_message: float | None
+    """Processor time of all workers for each message; null: not measured."""
+    memory_bytes: float | None
+    """Resident memory of all workers; null: not measured."""
+    name: str
+    """Adapter, transport and the unusual levels."""
+    metric: str
+    """p50, throughput (as the time of a message) or deadline."""
+    figure: float | None
+    """The median of the trials; less is better. In ns, or for a workload in deadlines. null: every trial failed."""
+    low: float | None
+    """The lower end of the 95 % interval of the median; null: fewer than six trials."""
+    high: float | None
+    baseline: int | None
+    """The index of its baseline, the fastest raw transport of its experiment; null: there is none."""
+    ratio: float | None
+    """The figure divided by the baseline's; null: there is no baseline."""
+    standing: str | None
+    """Its result in its experiment: best, equivalent, slower, undecided, …; null: a raw transport."""
+
+
+class PublicExperiment(Output, frozen=True, kw_only=True):
+    """Configurations that do the same job under the same load."""
+
+    what: str
+    """The levels that they share, in words."""
+    size: int
+    metric: str
+    verdict: str
+    ranked: tuple[int, ...]
+    """The indices of the configurations, the fastest first."""
+
+
+class Published(Output, frozen=True, kw_only=True):
+    """One published run. Nothing in the file names the host, the user, a path or an address."""
+
+    format: int
+    digest: str
+    """SHA-256 of the file with an empty digest. It shows that the file was edited."""
+    title: str
+    middlemark: str
+    """The version of Middlemark that measured."""
+    started: str
+    """The day of the run."""
+    suites: tuple[PublishedSuite, ...]
+    machine: PublishedMachine
+    adapters: tuple[PublishedAdapter, ...]
+    doctor: tuple[PublishedFinding, ...] | None
+    """The findings of `doctor`; null: ``doctor_absent`` says why."""
+    doctor_absent: str | None
+    baselines: tuple[int, ...]
+    """The indices of the raw transports that the plan added."""
+    together: tuple[tuple[str, ...], ...]
+    """Factors that the suite varied together."""
+    race: Race | None
+    reached: Reached | None
+    cells: tuple[PublishedCell, ...]
+    experiments: tuple[PublicExperiment, ...]
