@@ -81,6 +81,9 @@ struct Transport {
   std::string security_why{};
   /// With security, peers reject an `intruder`: a peer with a certificate of the authority but no permission.
   bool permissions = false;
+  /// Name of the format on the network: `rtps`, `rtps-ros2`. Adapters with one wire exchange octets in a pair. Empty: no
+  /// other adapter reads these messages.
+  std::string wire{};
 };
 template <> inline constexpr auto fields_of<Transport> = std::tuple{
     Field{"name", &Transport::name, Presence::required, {.least_items = 1}},
@@ -103,7 +106,7 @@ template <> inline constexpr auto fields_of<Transport> = std::tuple{
     Field{"max_history", &Transport::max_history, Presence::optional},
     Field{"security", &Transport::security, Presence::optional, {.least_items = 1}},
     Field{"security_why", &Transport::security_why, Presence::optional},
-    Field{"permissions", &Transport::permissions, Presence::optional}};
+    Field{"permissions", &Transport::permissions, Presence::optional}, Field{"wire", &Transport::wire, Presence::optional}};
 
 /// One of the middleware's own settings. The core refuses an invalid value before the middleware is opened.
 struct NativeSetting {

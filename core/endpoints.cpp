@@ -72,9 +72,7 @@ std::vector<Topic> stream_endpoints(const Configuration& configuration, bool nat
   return all;
 }
 
-}  // namespace
-
-std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_calls) {
+std::vector<Topic> made_endpoints(const Configuration& configuration, bool native_calls) {
   switch (configuration.settings.pattern) {
     case Pattern::ping_pong:
       return ping_pong_endpoints(configuration);
@@ -84,6 +82,18 @@ std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_
       break;
   }
   return stream_endpoints(configuration, native_calls);
+}
+
+}  // namespace
+
+std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_calls) {
+  std::vector<Topic> all = made_endpoints(configuration, native_calls);
+  // Peers of different adapters agree on a sequence of octets, the type of messages whose sizes vary.
+  for (Topic& topic : all) {
+    topic.paired = configuration.settings.paired;
+    topic.varies = topic.varies || (topic.paired && topic.type == MessageType::octets);
+  }
+  return all;
 }
 
 }  // namespace middlemark

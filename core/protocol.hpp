@@ -165,6 +165,8 @@ struct RequestedSettings {
   std::string certs{};
   /// Whose certificate and key from `certs` this process uses.
   Identity identity = Identity::sender;
+  /// The senders and the receivers of the trial use different adapters, whose transports have one `wire`.
+  bool paired = false;
   /// The middleware's own settings; an adapter throws on an unknown key.
   std::map<std::string, std::string> native{};
 };
@@ -190,6 +192,7 @@ template <> inline constexpr auto fields_of<RequestedSettings> = std::tuple{
     Field{"security", &RequestedSettings::security, Presence::optional},
     Field{"certs", &RequestedSettings::certs, Presence::optional},
     Field{"identity", &RequestedSettings::identity, Presence::optional},
+    Field{"paired", &RequestedSettings::paired, Presence::optional},
     Field{"native", &RequestedSettings::native, Presence::optional}};
 
 /// Where and with which priority a worker's threads must run.

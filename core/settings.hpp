@@ -29,6 +29,7 @@ struct Topic {
   unsigned subscriber_processes =
       0;  ///< number of processes with subscribers; 0: one process per subscriber, or all subscribers in this process
   bool varies = false;        ///< true: message_bytes is the largest size; false: every message has this size
+  bool paired = false;        ///< true: the other side is another adapter with the same Transport::wire
   std::uint32_t history = 0;  ///< transient-local: number of messages that a late joiner must receive; 0: volatile
 
   /// Returns how many messages wait for a subscriber when each publisher has filled its history; nullopt: unlimited. If

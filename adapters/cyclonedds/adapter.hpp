@@ -46,7 +46,8 @@ class CycloneDds {
                                       .processes = {2},
                                       .types = cyclonedds::types,
                                       .varying_sizes = true,
-                                      .max_history = std::nullopt},
+                                      .max_history = std::nullopt,
+                                      .wire = "rtps"},
                                      {.name = "shm",
                                       .carrier = "shared-memory",
                                       .segments = {cyclonedds::data_segment()},
@@ -66,7 +67,8 @@ class CycloneDds {
                                       .carrier = "any",
                                       .types = cyclonedds::types,
                                       .varying_sizes = true,
-                                      .max_history = std::nullopt}},
+                                      .max_history = std::nullopt,
+                                      .wire = "rtps"}},
                       .credentials = {Credential::x509, Credential::dds},
                       .own_threads = true,
                       .residue = cyclonedds::roudi_residue(),
@@ -115,7 +117,7 @@ class CycloneDds {
   }
 
   [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
-  [[nodiscard]] std::string refusals() const { return participant_.logged(); }
+  [[nodiscard]] std::string refusals() const { return participant_.refusals(); }
   [[nodiscard]] OwnSettings own_settings() const {
     return cyclonedds::own_settings(domain_, settings_, native_, settings_.endpoints);
   }

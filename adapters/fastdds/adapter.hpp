@@ -17,6 +17,7 @@
 #include <fastdds/dds/topic/Topic.hpp>
 #include <fastdds/dds/topic/TypeSupport.hpp>
 
+#include <dds_qos/policies.hpp>
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/library.hpp>
 
@@ -56,13 +57,14 @@ class FastDds {
          .loan = {false, true},
          .hands_over = {true},
          .varying_sizes = true},
-        {.name = "udp", .carrier = "udp", .loan = {false, true}, .varying_sizes = true},
+        {.name = "udp", .carrier = "udp", .loan = {false, true}, .varying_sizes = true, .wire = "rtps"},
         {.name = "tcp", .carrier = "tcp", .processes = {2}, .loan = {false, true}, .varying_sizes = true},
         {.name = default_configuration,
          .carrier = "any",
          .segments = {files, "fast_datasharing_*"},
          .loan = {false, true},
-         .varying_sizes = true}};
+         .varying_sizes = true,
+         .wire = "rtps"}};
     for (Transport& transport : description.transports) {
       transport.types = kit::all_types;
       transport.max_history = std::nullopt;
@@ -98,7 +100,7 @@ class FastDds {
     std::set<std::tuple<MessageType, std::size_t, bool>> types;
     for (const Topic& topic : settings.endpoints) types.emplace(topic.type, topic.message_bytes, topic.varies);
     for (const auto& [type, bytes, varies] : types) {
-      dds::TypeSupport(new BytesType(type, bytes, varies)).register_type(participant_.get());
+      dds::TypeSupport(new BytesType(type, bytes, varies, options_.settings.paired)).register_type(participant_.get());
     }
     publisher_ = created(participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT), "the publisher");
     subscriber_ = created(participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT), "the subscriber");
@@ -113,7 +115,26 @@ class FastDds {
   }
 
   [[nodiscard]] std::string protected_by() const { return dds_security::words(options_.settings, key_agreement); }
-  [[nodiscard]] std::string refusals() const { return LoggedErrors::text(); }
+  [[nodiscard]] std::string refusals() const {
+    std::string text = LoggedErrors::text();
+    std::vector<dds::DataWriter*> writers;
+    std::vector<dds::DataReader*> readers;
+    static_cast<void>(publisher_->get_datawriters(writers));
+    static_cast<void>(subscriber_->get_datareaders(readers));
+    for (dds::DataWriter* writer : writers) {
+      dds::OfferedIncompatibleQosStatus status;
+      static_cast<void>(writer->get_offered_incompatible_qos_status(status));
+      dds_policies::add(text, "offered incompatible QoS", static_cast<std::uint32_t>(status.last_policy_id),
+                        status.total_count);
+    }
+    for (dds::DataReader* reader : readers) {
+      dds::RequestedIncompatibleQosStatus status;
+      static_cast<void>(reader->get_requested_incompatible_qos_status(status));
+      dds_policies::add(text, "requested incompatible QoS", static_cast<std::uint32_t>(status.last_policy_id),
+                        status.total_count);
+    }
+    return text;
+  }
   [[nodiscard]] SharedSegment shared_segment() const { return options_.shared_segment(); }
   [[nodiscard]] OwnSettings own_settings() const {
     std::vector<dds::DataWriterQos> writers;
@@ -222,9 +243,10 @@ class FastDds {
   dds::Topic& topic_of(const Topic& requested) {
     dds::Topic*& topic = topics_[requested.name];
     if (topic == nullptr) {
-      topic = created(participant_->create_topic(
-                          requested.name, BytesType::name_of(requested.type, requested.message_bytes, requested.varies),
-                          dds::TOPIC_QOS_DEFAULT),
+      topic = created(participant_->create_topic(requested.name,
+                                                 BytesType::name_of(requested.type, requested.message_bytes,
+                                                                    requested.varies, requested.paired),
+                                                 dds::TOPIC_QOS_DEFAULT),
                       "the topic " + requested.name);
     }
     return *topic;

@@ -121,7 +121,7 @@ class BytesType final : public dds::TopicDataType {
   using Representation = dds::DataRepresentationId_t;
   using Length = std::uint32_t;
 
-  BytesType(MessageType type, std::size_t bytes, bool varies)
+  BytesType(MessageType type, std::size_t bytes, bool varies, bool paired)
       : type_(type),
         bytes_(bytes + (varies ? sizeof(Length) : 0)),
         varies_(varies),
@@ -129,17 +129,19 @@ class BytesType final : public dds::TopicDataType {
                                                         : kit::coded_bytes<kit::CdrCoding>(type, bytes))) {
 #if MIDDLEMARK_FASTDDS_MAJOR == 2
     m_typeSize = serialized_;
-    setName(name_of(type, bytes, varies).c_str());
+    setName(name_of(type, bytes, varies, paired).c_str());
     auto_fill_type_object(false);
     auto_fill_type_information(false);
 #else
     max_serialized_type_size = serialized_;
-    set_name(name_of(type, bytes, varies));
+    set_name(name_of(type, bytes, varies, paired));
 #endif
   }
 
-  /// Returns the type's name. It contains the size, so that readers and writers of different sizes never match.
-  [[nodiscard]] static std::string name_of(MessageType type, std::size_t bytes, bool varies) {
+  /// Returns the type's name. It contains the size, so that readers and writers of different sizes never match. Between
+  /// two adapters it is the name of the wire.
+  [[nodiscard]] static std::string name_of(MessageType type, std::size_t bytes, bool varies, bool paired) {
+    if (paired) return "middlemark::Octets";
     const std::string kind = type != MessageType::octets ? std::string(word(type)) : varies ? "BytesUpTo" : "Bytes";
     return "middlemark::" + kind + std::to_string(bytes);
   }

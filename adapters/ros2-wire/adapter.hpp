@@ -53,7 +53,8 @@ class Ros2Wire {
                                       .types = cyclonedds::types,
                                       .varying_sizes = true,
                                       .services = true,
-                                      .max_history = std::nullopt},
+                                      .max_history = std::nullopt,
+                                      .wire = "rtps-ros2"},
                                      {.name = "intraprocess",
                                       .carrier = "process-memory",
                                       .processes = {1},
@@ -66,7 +67,8 @@ class Ros2Wire {
                                       .types = cyclonedds::types,
                                       .varying_sizes = true,
                                       .services = true,
-                                      .max_history = std::nullopt}},
+                                      .max_history = std::nullopt,
+                                      .wire = "rtps-ros2"}},
                       .credentials = {Credential::x509, Credential::dds},
                       .own_threads = true,
                       .native = kit::native_table<cyclonedds::NativeElements>()};
@@ -111,7 +113,7 @@ class Ros2Wire {
   }
 
   [[nodiscard]] std::string protected_by() const { return participant_.protected_by(); }
-  [[nodiscard]] std::string refusals() const { return participant_.logged(); }
+  [[nodiscard]] std::string refusals() const { return participant_.refusals(); }
   [[nodiscard]] OwnSettings own_settings() const {
     std::vector<Topic> topics = settings_.endpoints;
     for (const Topic& each : settings_.endpoints) {

@@ -47,6 +47,18 @@ TEST(Endpoints, without_roles_assume_that_every_pong_echoes) {
   EXPECT_EQ(all[1].publishers_here + all[1].subscribers_here, 0U);
 }
 
+TEST(Endpoints, of_a_pair_carry_octets_as_a_sequence) {
+  Configuration configuration = trial(Pattern::ping_pong);
+  configuration.settings.subscribers = 1;
+  for (const bool paired : {false, true}) {
+    configuration.settings.paired = paired;
+    for (const Topic& topic : endpoints_of(configuration, false)) {
+      EXPECT_EQ(topic.paired, paired);
+      EXPECT_EQ(topic.varies, paired);
+    }
+  }
+}
+
 TEST(Endpoints, of_a_stream_are_its_topics_with_the_number_of_roles_in_this_process) {
   Configuration configuration = trial(Pattern::stream);
   configuration.settings.publishers = 3;

@@ -64,7 +64,7 @@ AES = description(
 )  # fmt: skip
 CYCLONE = description(
     "cyclonedds",
-    transport("udp", processes=(2,)),
+    transport("udp", processes=(2,), wire="rtps"),
     transport("shm", carrier="shared-memory", loan=(False, True), keep_all=False, max_depth=16),
     transport("intraprocess", carrier="process-memory", processes=(1,)),
     own_threads=True,
@@ -75,7 +75,7 @@ FAST = description(
     transport("shm", carrier="shared-memory"),
     transport("intraprocess", carrier="process-memory", processes=(1,)),
     transport("data-sharing", carrier="shared-memory", loan=(False, True)),
-    transport("udp"),
+    transport("udp", wire="rtps"),
     transport("tcp", carrier="tcp", max_bytes=4 * MIB, max_bytes_advice="raise the send buffer"),
     own_threads=True,
     native={"segment-size": "bytes"},

@@ -360,6 +360,7 @@ def test_the_included_suites_are_listed_and_can_be_loaded() -> None:
         "first-look",
         "gigabit",
         "idle-to-flood",
+        "interop",
         "links",
         "local-and-remote",
         "ros1-factors",

@@ -4,13 +4,16 @@
 
 #include <dds/dds.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include <dds_qos/policies.hpp>
 #include <dds_security/properties.hpp>
 #include <middlemark/kit/library.hpp>
 #include <middlemark/settings.hpp>
@@ -85,9 +88,33 @@ class Participant {
 
   /// Errors and warnings that Cyclone DDS has logged since the participant was created; empty without security.
   [[nodiscard]] std::string logged() const { return log_ ? log_->text() : ""; }
+
+  /// Returns the logged lines, and the qualities of service for which writers and readers did not match a peer.
+  [[nodiscard]] std::string refusals() const {
+    std::string text = logged();
+    add_incompatible(participant_.get(), text);
+    return text;
+  }
   [[nodiscard]] std::string protected_by() const { return dds_security::words(settings_, "ECDH+prime256v1-CEUM"); }
 
  private:
+  /// Adds the incompatible qualities of service of all writers and readers below `parent`.
+  static void add_incompatible(dds_entity_t parent, std::string& text) {
+    std::array<dds_entity_t, 64> children{};
+    const dds_return_t found = dds_get_children(parent, children.data(), children.size());
+    for (dds_return_t i = 0; i < std::min<dds_return_t>(found, static_cast<dds_return_t>(children.size())); ++i) {
+      const dds_entity_t child = children[static_cast<std::size_t>(i)];
+      dds_offered_incompatible_qos_status_t offered{};
+      dds_requested_incompatible_qos_status_t requested{};
+      if (dds_get_offered_incompatible_qos_status(child, &offered) == DDS_RETCODE_OK) {
+        dds_policies::add(text, "offered incompatible QoS", offered.last_policy_id, offered.total_count);
+      } else if (dds_get_requested_incompatible_qos_status(child, &requested) == DDS_RETCODE_OK) {
+        dds_policies::add(text, "requested incompatible QoS", requested.last_policy_id, requested.total_count);
+      }
+      add_incompatible(child, text);
+    }
+  }
+
   void secure(dds_qos_t* qos) const {
     const std::string folder = security_plugins();
     constexpr std::array<std::array<const char*, 3>, 3> plugins{

@@ -89,6 +89,7 @@ impl Adapter for DustDds {
             receive: vec![Reception::Block],
             keep_all: false,
             varying_sizes: true,
+            wire: "rtps",
             ..Transport::default()
         };
         Description {
@@ -207,7 +208,7 @@ impl DustDds {
         }
         let made = self
             .participant
-            .create_topic::<Octets>(name, "Octets", QosKind::Default, NO_LISTENER, NO_STATUS)
+            .create_topic::<Octets>(name, "middlemark::Octets", QosKind::Default, NO_LISTENER, NO_STATUS)
             .map_err(failed_in("create_topic"))?;
         self.topics.insert(name.to_owned(), made.clone());
         Ok(made)

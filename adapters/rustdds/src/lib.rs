@@ -70,6 +70,7 @@ impl Adapter for RustDds {
             max_bytes_advice:
                 "fragments that a socket's buffer cannot hold are sent again at only 0.8 MB/s: see README",
             varying_sizes: true,
+            wire: "rtps",
             ..Transport::default()
         };
         Description {

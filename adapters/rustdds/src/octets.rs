@@ -1,4 +1,4 @@
-//! The type of every topic, `struct Octets { sequence<octet> data; };`, which RustDDS's own CDR serializer encodes.
+//! The type of every topic, `struct middlemark::Octets { sequence<octet> data; };`, which RustDDS's own CDR serializer encodes.
 //! `serialize_bytes` and `deserialize_bytes` move all octets at once; a `Vec<u8>` would be moved octet by octet.
 
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use rustdds::serialization::{CDRDeserializerAdapter, CDRSerializerAdapter, CdrDe
 use serde::de::{DeserializeSeed, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 
-pub const TYPE_NAME: &str = "Octets";
+pub const TYPE_NAME: &str = "middlemark::Octets";
 
 pub type Writer = DataWriter<Written, CDRSerializerAdapter<Written>>;
 /// A reader of samples of type `()`, because the decoder has already copied the octets.

@@ -115,7 +115,7 @@ def _try(run: "MeasuredRun", found: "Diagnosis", trials: int, out: Path, output_
 
     built = built_workers()
     plan = trial_plan(run, found, trials, secrets.randbits(32))
-    if absent := sorted({cell.adapter for cell in plan.cells} - built.workers.keys()):
+    if absent := sorted({name for cell in plan.cells for name in cell.sides} - built.workers.keys()):
         raise MeasureError(f"{', '.join(absent)} is not built here", "middlemark list adapters shows why")
     suites = (Suite(name=f"try-{found.check}", place="diagnose --try", sweeps=()),)
     plan = without_refused(plan, suites, built.workers, "lo")

@@ -131,6 +131,8 @@ def _limits(transport: Transport) -> str:
         for factor, honour in CAPABILITIES.items()
     ]
     parts += [text for field, text in _LAST.items() if getattr(transport, field)]
+    if transport.wire:
+        parts.append(f"wire {transport.wire}")
     return ", ".join(filter(None, parts))
 
 

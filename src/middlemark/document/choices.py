@@ -120,7 +120,7 @@ def _choice(
     first = experiment.ranked[0]
     baseline = None if first.row.is_raw_transport else experiment.baseline_of(first.row)
     command, seconds = settling_of(document, experiment, {"size", *levels}) or (None, None)
-    adapters = [each.row.result.cell.adapter for each in experiment.ranked]
+    adapters = [each.row.result.cell.middleware for each in experiment.ranked]
     return Choice(
         **{name: getattr(experiment, name) for name in ("by", "size", "verdict", "sure")},
         levels=levels,
@@ -129,7 +129,7 @@ def _choice(
         why=plain(why(experiment)),
         sentence=plain((race and how_sure(race)) or f"{why(experiment)} {next_in_words(experiment)}".strip()),
         settings=settings_to_copy(document, first.row),
-        winner=first.row.result.cell.adapter if len({*adapters}) == len(adapters) else first.row.name,
+        winner=first.row.result.cell.middleware if len({*adapters}) == len(adapters) else first.row.name,
         places=tuple(
             Place(
                 row=each.row.index,

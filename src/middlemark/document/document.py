@@ -10,6 +10,7 @@ from middlemark.stats.expectations import ClaimVerdict
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.experiments import JudgedExperiment
 from middlemark.verdicts.growth import Growth
+from middlemark.verdicts.interop import InteropTable
 from middlemark.verdicts.rows import Row
 from middlemark.verdicts.scorecards import Scorecard
 from middlemark.verdicts.security import CostTable
@@ -138,6 +139,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The experiments that can be judged and have most candidates come first."""
     costs: tuple[CostTable, ...] = ()
     """The cost of security, for experiments that were measured with and without it."""
+    interop: tuple[InteropTable, ...] = ()
+    """The exchanges between different adapters; empty: the runs have no unlike pair."""
     cheapest: tuple[tuple[Cheapest, ...], ...] = ()
     """The cheapest rows of each workload."""
     comparisons: tuple[Compared, ...] = ()

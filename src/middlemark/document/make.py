@@ -14,6 +14,7 @@ from middlemark.document.screen import warnings_of
 from middlemark.stats.verdict import Verdict
 from middlemark.verdicts.comparisons import SHOWN_METRICS, Comparisons
 from middlemark.verdicts.growth import growths
+from middlemark.verdicts.interop import interop_tables
 from middlemark.verdicts.judging import judged_experiments
 from middlemark.verdicts.names import varied_factors, what
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
@@ -75,13 +76,15 @@ def with_verdicts(document: Document, runs: Sequence[MeasuredRun]) -> Document:
 def _judged(document: Document, comparisons: Comparisons, rows: tuple[Row, ...]) -> Document:
     whole = len(rows) == len(document.rows)
     workloads = document.workloads if whole else graph_tables(rows)
+    experiments = judged_experiments(document.rows, comparisons, rows)
     return msgspec.structs.replace(
         document,
         rows=rows,
         warnings=document.warnings if whole else warnings_of(rows),
         workloads=workloads,
-        experiments=judged_experiments(document.rows, comparisons, rows),
+        experiments=experiments,
         costs=cost_tables(rows, comparisons),
+        interop=interop_tables(rows, experiments),
         cheapest=tuple(tuple(cheapest(each, comparisons)) for each in workloads),
     )
 

@@ -126,7 +126,7 @@ def table_of(matrix: Matrix) -> Table:
     names: dict[str, list[JudgedRow | None]] = {}
     for number, column in enumerate(columns):
         for each in column.ranked:
-            line = each.row.name if column.one_middleware else each.row.result.cell.adapter
+            line = each.row.name if column.one_middleware else each.row.result.cell.middleware
             names.setdefault(line, [None] * len(columns))[number] = each
     lines = sorted(names.items(), key=lambda item: _mean_distance(item[1], columns))
     few = all(not each.is_judgeable and each.verdict != "only" for each in columns)

@@ -40,7 +40,7 @@ def _named(rows: Sequence[Row]) -> str:
     names = [*dict.fromkeys(row.name for row in rows)]
     if all(row.is_raw_transport for row in rows):
         return "this machine"
-    adapters = [*dict.fromkeys(row.result.cell.adapter for row in rows)]
+    adapters = [*dict.fromkeys(row.result.cell.middleware for row in rows)]
     return (
         names[0]
         if len(names) == 1
@@ -51,7 +51,7 @@ def _named(rows: Sequence[Row]) -> str:
 
 
 def _which(rows: Sequence[Row]) -> str:
-    adapters = {row.result.cell.adapter for row in rows}
+    adapters = {row.result.cell.middleware for row in rows}
     if len(adapters) > 1:
         return "Which middleware"
     transports = {row.result.cell.transport for row in rows}

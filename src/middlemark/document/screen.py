@@ -13,6 +13,7 @@ from middlemark.document.next_steps import TRIALS, settling
 from middlemark.document.numbers import ratio
 from middlemark.document.statements import figure_text, no_verdict, some
 from middlemark.model.cell import EXPERIMENT
+from middlemark.model.pairs import NO_INTEROP
 from middlemark.model.run import NotTried
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_count, format_percent
@@ -185,7 +186,8 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
 def broken(document: Document) -> Statement:
     """Return whether the run is incomplete, and which rows have no result, no median or another transport."""
     run = document.runs[0]
-    failed = [row for row in document.rows if row.result.failed and row.result.failed.code != NOT_MEASURED]
+    known = (NOT_MEASURED, NO_INTEROP)  # the table of pairs shows the latter
+    failed = [row for row in document.rows if row.result.failed and row.result.failed.code not in known]
     texts = [each for each in states(document) if "no result; the reasons" not in each]
     remedy = next((row.result.failed.advice for row in failed if row.result.failed and row.result.failed.advice), "")
     if failed and failed[0].result.failed:

@@ -29,6 +29,7 @@ from middlemark.model.levels import (
     words,
 )
 from middlemark.model.link import ACROSS, HERE, LINK, is_apart
+from middlemark.model.pairs import PAIR, SAME, sides_of
 from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability, Security
 from middlemark.model.setting import SYSTEM
 from middlemark.model.spelling import listing
@@ -96,6 +97,19 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             of="subject",
         ),
     ]
+    pair: Annotated[
+        str,
+        Factor(
+            kind=PAIR,
+            default=(SAME,),
+            metavar="same|SENDERS:RECEIVERS|all,…",
+            help="Different adapters for senders and receivers: same, cyclonedds:fastdds, or all that share a wire.",
+            of="subject",
+            request="paired",
+            in_request=lambda level: level != SAME,
+        ),
+    ] = SAME
+    """``same``, or the senders' and the receivers' adapter as ``A:B``; ``adapter`` is then A."""
     pattern: Annotated[
         Pattern,
         Factor(
@@ -477,12 +491,29 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """The workload that the cell carries. The cell is then a stream whose topics differ, and the cell's other levels
     summarise the topics: the largest size, the mean rate, the deepest history."""
     native: tuple[tuple[str, str], ...] = ()
-    """The middleware's own settings, sorted by key."""
+    """The middleware's own settings, sorted by key. In an unlike pair each key begins with its adapter and a dot."""
     label: str | None = None
     """Distinguishes cells that are otherwise equal, such as those of the selftest; None: not needed."""
     unknown: tuple[str, ...] = ()
     """Factors whose level is unknown, because another tool's log does not contain the level. The fields of these
     factors mean nothing. Empty for cells that Middlemark measured."""
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The senders' and the receivers' adapter."""
+        return (self.adapter, self.adapter) if self.pair == SAME else sides_of(self.pair)
+
+    @property
+    def middleware(self) -> str:
+        """The adapter, or an unlike pair as ``A:B``."""
+        return self.adapter if self.pair == SAME else self.pair
+
+
+def native_of_side(cell: Cell, adapter: str) -> dict[str, str]:
+    """Return the native settings of one side of the cell."""
+    if cell.pair == SAME:
+        return dict(cell.native)
+    return {key.removeprefix(f"{adapter}."): value for key, value in cell.native if key.startswith(f"{adapter}.")}
 
 
 def graph_of(cell: Cell, transport: Transport) -> Workload | None:
@@ -542,7 +573,7 @@ experiment: Callable[[Cell], tuple[object, ...]] = attrgetter(*EXPERIMENT)
 def subject(cell: Cell) -> str:
     """Return adapter and transport; one word if both have the same name."""
     is_one_word = cell.transport == cell.adapter or "transport" in cell.unknown
-    return cell.adapter if is_one_word else f"{cell.adapter} {cell.transport}"
+    return cell.middleware if is_one_word else f"{cell.middleware} {cell.transport}"
 
 
 def level_of(cell: Cell, factor: str) -> Level:

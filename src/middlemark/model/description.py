@@ -88,6 +88,10 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     permissions: bool = False
     """With security, peers reject an ``intruder``: a peer with a certificate of the authority but no permission."""
 
+    wire: str = ""
+    """Name of the format on the network: ``rtps``, ``rtps-ros2``. Adapters with one wire exchange octets in a pair.
+    Empty: no other adapter reads these messages."""
+
     def loan_at(self, *, hands_over: bool) -> bool | None:
         """Return the level of ``loan`` at which the transport hands over a pointer, or copies; None: no such level."""
         handing = tuple(each for each in self.loan if each) if self.hands_over is None else self.hands_over
@@ -175,6 +179,8 @@ class Worker(msgspec.Struct, frozen=True):
 
     path: str
     description: Description
+    peer: "Worker | None" = None
+    """The receivers' worker, in a pair of different adapters. ``description`` is then that of the pair."""
 
 
 class BrokenWorker(msgspec.Struct, frozen=True):

@@ -23,8 +23,8 @@ class RunWarning(msgspec.Struct, frozen=True):
 class Failure(msgspec.Struct, frozen=True):
     """Why a trial has no result.
 
-    Codes: crashed, hung, unmatched, silent, refused, companion, disk, configure, memory, clock, lost (a host went
-    away), unsustainable or internal.
+    Codes: crashed, hung, unmatched, silent, no-interop (two different adapters do not exchange messages), refused,
+    companion, disk, configure, memory, clock, lost (a host went away), unsustainable or internal.
     """
 
     code: str

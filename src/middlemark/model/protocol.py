@@ -143,6 +143,8 @@ class Settings(Message, frozen=True, kw_only=True):
     """Absolute path of the folder of certificates and keys: docs/how-to/security.md. Empty at ``none``."""
     identity: Identity = "sender"
     """Whose certificate and key from ``certs`` this process uses."""
+    paired: bool = False
+    """The senders and the receivers of the trial use different adapters, whose transports have one ``wire``."""
     native: dict[str, str] = {}
     """The middleware's own settings; an adapter throws on an unknown key."""
 

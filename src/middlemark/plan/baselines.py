@@ -29,6 +29,7 @@ from middlemark.model.cell import (
 )
 from middlemark.model.description import ANY, Description, Transport, raw_transport_carrier
 from middlemark.model.link import HERE, is_apart
+from middlemark.model.pairs import SAME
 from middlemark.model.plan import Limits
 from middlemark.plan.estimate import copying_seconds
 from middlemark.plan.targets import Context, own_depth
@@ -153,6 +154,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport, hands: bo
         cell,
         adapter=adapter.name,
         transport=transport.name,
+        pair=SAME,
         receive=receive,
         loan=loan,
         reliability=reliability,

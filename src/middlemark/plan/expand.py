@@ -24,13 +24,14 @@ from middlemark.model.cell import (
 from middlemark.model.levels import Level
 from middlemark.model.link import BASE_ROBOT, HERE, is_apart, sites_of
 from middlemark.model.load import LOAD, LoadLevels
+from middlemark.model.pairs import pair_of, sides_of
 from middlemark.model.plan import Note
 from middlemark.model.spelling import listing
 from middlemark.model.types import misfit
 from middlemark.model.workload import Workload, honoured
 from middlemark.plan.baselines import copying_cell
 from middlemark.plan.combinations import expand_loads
-from middlemark.plan.native import check_native, native_of
+from middlemark.plan.native import check_native, native_of_target
 from middlemark.plan.pinning import Pinning, count_roles, place
 from middlemark.plan.targets import Context, Target, find_targets, own_depth
 from middlemark.problems import Problem
@@ -121,7 +122,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
         if target.transport.alone and sweep.workload is None:
             cells += _copying_cells(target, levels, asked, loads.rows, context, notes, problems)
         elif not target.transport.alone:
-            native = native_of(sweep, context, target.adapter)
+            native = native_of_target(sweep, context, target.adapter)
             cell_notes = [] if of_topics else notes
             found = _cells(target, levels, asked, loads.rows, placings, native, cell_notes, hosts=bool(context.hosts))
             cells += found if sweep.workload is None else _carrying(found, sweep.workload, target, sweep.place, notes)
@@ -280,7 +281,7 @@ def _refused(
         if each.target.strict and each.target.wanted
     ]
     targets = [(target, levels) for target, levels in settled if not target.strict]
-    named = sweep.levels("adapter").values != ("all",)
+    named = sweep.adapters != ("all",)
     # A named adapter must honour each level on some transport. Under "all" it is enough that one adapter honours the
     # level.
     names = (
@@ -446,7 +447,13 @@ def _cells(
                     continue
                 if not asked["depth"].named:
                     values["depth"] = _own_depth(target, load, asked["depth"].place, notes)
-                blank = Cell(adapter=target.adapter.name, transport=target.transport.name, size=0, native=native)
+                blank = Cell(
+                    adapter=sides_of(target.adapter.name)[0],
+                    transport=target.transport.name,
+                    pair=pair_of(target.adapter.name),
+                    size=0,
+                    native=native,
+                )
                 cells.append(with_levels(blank, values))
     return [*dict.fromkeys(cells)]
 

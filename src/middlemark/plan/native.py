@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from middlemark.model.description import Description
+from middlemark.model.pairs import sides_of
 from middlemark.model.spelling import did_you_mean, listing, nearest, there_are
 from middlemark.model.user_file import KEY, user_file
 from middlemark.model.version import adapter_of, is_version
@@ -31,6 +32,16 @@ def native_of(sweep: Sweep, context: Context, adapter: Description) -> tuple[tup
     return tuple(sorted(settings.items()))
 
 
+def native_of_target(sweep: Sweep, context: Context, adapter: Description) -> tuple[tuple[str, str], ...]:
+    """Return the settings of an adapter; of a pair those of both sides, each key with its adapter before it."""
+    sides = sides_of(adapter.name)
+    if sides[0] == sides[1]:
+        return native_of(sweep, context, adapter)
+    builds = [next(each for each in context.descriptions if each.name == side) for side in sides]
+    found = [(f"{each.name}.{key}", value) for each in builds for key, value in native_of(sweep, context, each)]
+    return tuple(sorted(found))
+
+
 def _closeness(owner: str | None) -> int:
     return 0 if owner is None else 1 + ("@" in owner)
 
@@ -57,7 +68,7 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
     sweeps = [sweep for suite in suites for sweep in suite.sweeps]
     typed = dict.fromkeys(each for sweep in sweeps for each in sweep.typed_native)
     measured = {each.name: each for sweep in sweeps for each in _adapters(sweep, context)}
-    asked = {str(name) for sweep in sweeps for name in sweep.levels("adapter").values}
+    asked = {str(name) for sweep in sweeps for name in sweep.adapters}
     problems: list[Problem] = []
     for each in typed:
         owner = _owner(each.word, context)
@@ -94,7 +105,7 @@ def _knows(adapter: Description, key: str) -> bool:
 
 
 def _adapters(sweep: Sweep, context: Context) -> list[Description]:
-    asked = sweep.levels("adapter").values
+    asked = sweep.adapters
     if asked == ("all",):
         return [each for each in context.descriptions if not each.bench_only and "@" not in each.name]
     return [each for each in context.descriptions if any(is_version(each, str(name)) for name in asked)]

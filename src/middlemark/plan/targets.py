@@ -1,17 +1,20 @@
 """Adapters and transports of a sweep: resolves ``all``, and checks every name."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from middlemark.model.description import DEFAULT_CONFIGURATION, Description, Transport
 from middlemark.model.levels import Level
+from middlemark.model.pairs import EVERY, OWN_WIRE, SAME, sides_of, together, why_apart
 from middlemark.model.plan import Note
 from middlemark.model.spelling import did_you_mean, listing, nearest, there_are
+from middlemark.model.units import format_count
 from middlemark.model.version import adapter_of, is_version
 from middlemark.problems import Problem
 from middlemark.suite.overrides import Only
-from middlemark.suite.sweep import Sweep
+from middlemark.suite.sweep import Levels, Sweep
 
 FALLBACK_DEPTH = 1000
 """Depth for a stream on a transport without keep-all and without a limit of the depth."""
@@ -72,7 +75,7 @@ def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
 def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: list[Problem]) -> list[Target]:
     """Return the targets of a sweep in order. Names that do not exist, or are not built, become problems or notes."""
     adapters = _find_adapters(sweep, context, notes, problems)
-    asked_adapters, asked = sweep.levels("adapter").values, sweep.levels("transport")
+    asked_adapters, asked = sweep.adapters, sweep.levels("transport")
     all_adapters, all_transports = asked_adapters == ("all",), "all" in asked.values
     raw_transports = {each.name for each in context.descriptions if each.is_raw_transport}
     mixed = all_adapters or any(name not in raw_transports for name in asked_adapters)
@@ -101,7 +104,97 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
             problems.append(
                 Problem(asked.place, f"no adapter here has a transport '{name}'; {did_you_mean(name, existing)}")
             )
-    return targets
+    return _with_pairs(sweep, context, adapters, targets, notes, problems)
+
+
+def _with_pairs(
+    sweep: Sweep,
+    context: Context,
+    adapters: Sequence[Description],
+    targets: list[Target],
+    notes: list[Note],
+    problems: list[Problem],
+) -> list[Target]:
+    """Return the targets of the sweep's levels of ``pair``; ``targets`` are those of ``same``."""
+    asked = sweep.levels("pair")
+    if asked.values == (SAME,):
+        return targets
+    if sweep.workload is not None:
+        text = (
+            "the processes of a workload send and receive, so no adapter is that of the receivers; use pattern stream"
+        )
+        problems.append(Problem(asked.place, text))
+    if context.hosts:
+        problems.append(Problem(asked.place, "pairs are measured on one machine; leave out --hosts"))
+    pairs = _pairs_of(sweep, context, adapters, problems)
+    found: list[Target] = []
+    for senders, receivers, named in pairs:
+        found += _targets_of(sweep, context, senders, receivers, problems if named else None)
+    if EVERY in asked.values:
+        left_out = len(pairs) - len({each.adapter.name for each in found})
+        if left_out:
+            notes.append(Note(asked.place, f"{format_count(left_out, 'pair')} left out, whose wires differ"))
+        if not found:
+            problems.append(Problem(asked.place, "no two of these adapters share a wire; `list adapters --verbose`"))
+        if sweep.adapters == ("all",):
+            taking_part = {side for each in found for side in sides_of(each.adapter.name)}
+            targets = [each for each in targets if each.adapter.name in taking_part]
+    return [*(targets if {SAME, EVERY}.intersection(asked.values) else ()), *found]
+
+
+def _pairs_of(
+    sweep: Sweep, context: Context, adapters: Sequence[Description], problems: list[Problem]
+) -> list[tuple[Description, Description, bool]]:
+    """Return each pair of different adapters, with whether a level names it."""
+    asked = sweep.levels("pair")
+    found: dict[tuple[str, str], tuple[Description, Description, bool]] = {}
+    for level in asked.values:
+        if level in (SAME, EVERY):
+            continue
+        builds = [
+            next((each for each in context.descriptions if is_version(each, name)), None)
+            for name in sides_of(str(level))
+        ]
+        if builds[0] is not None and builds[1] is not None:
+            found[builds[0].name, builds[1].name] = builds[0], builds[1], True
+        elif sweep.levels("adapter").named:  # otherwise the adapters of the pairs were checked like named ones
+            lacking = [name for name, build in zip(sides_of(str(level)), builds, strict=True) if build is None]
+            text = f"{level}: {listing(lacking)} is not built here; `middlemark list adapters` says why"
+            problems.append(Problem(asked.place, text))
+    if EVERY in asked.values:
+        able = [each for each in adapters if not each.is_raw_transport]
+        for senders, receivers in itertools.permutations(able, 2):
+            found.setdefault((senders.name, receivers.name), (senders, receivers, False))
+    return [*found.values()]
+
+
+def _targets_of(
+    sweep: Sweep, context: Context, senders: Description, receivers: Description, problems: list[Problem] | None
+) -> list[Target]:
+    """Return the targets of one pair. If there is none, ``problems`` gets the reason."""
+    asked = sweep.levels("transport")
+    is_any = "all" in asked.values
+    about = together(senders, receivers)
+    names = _all_of(senders, asked.values) if is_any else [str(name) for name in asked.values]
+    wanted = context.selects("pair", about.name) and context.selects("adapter", senders.name)
+    found = [
+        Target(
+            about,
+            transport,
+            not is_any and not sweep.skip_unsupported,
+            False,
+            wanted and context.selects("transport", name),
+        )
+        for name in names
+        if (transport := about.transport(name))
+    ]
+    if not found and problems is not None and wanted:
+        reasons = [why for name in names if (why := why_apart(senders, receivers, name))]
+        telling = [why for why in reasons if OWN_WIRE not in why] or reasons  # a wire that others share says more
+        problems.append(
+            Problem(sweep.levels("pair").place, f"{about.name}: {telling[0] if is_any else listing(telling)}")
+        )
+    return found
 
 
 def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
@@ -113,7 +206,9 @@ def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
 
 
 def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: list[Problem]) -> list[Description]:
-    asked = sweep.levels("adapter")
+    named = sweep.levels("adapter")
+    of_pairs = sweep.adapters != named.values
+    asked = Levels("adapter", sweep.adapters, sweep.levels("pair").place if of_pairs else named.place)
     here = {each.name: each for each in context.descriptions}
     if asked.values == ("all",):
         found = [each for each in context.descriptions if not each.bench_only and "@" not in each.name]

@@ -32,7 +32,7 @@ def _problems(folder: Path, protected: Sequence[Cell], workers: Mapping[str, Wor
     from middlemark.sites.interface import ipv4_of
     from middlemark.sites.namespace import NETWORK
 
-    descriptions = {cell.adapter: workers[cell.adapter].description for cell in protected}
+    descriptions = {name: workers[name].description for cell in protected for name in cell.sides}
     credentials = dict.fromkeys(each for about in descriptions.values() for each in about.credentials)
     transports = [descriptions[cell.adapter].transport(cell.transport) for cell in protected]
     companions = any(each is not None and each.companions for each in transports)

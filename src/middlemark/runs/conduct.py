@@ -14,6 +14,7 @@ import click
 from middlemark import __version__, exits, interrupts
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
+from middlemark.model.pairs import NO_INTEROP
 from middlemark.model.plan import Note, Plan
 from middlemark.model.units import format_count
 from middlemark.model.version import adapter_of
@@ -79,8 +80,8 @@ def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
 
 def named_adapters(suites: Sequence[Suite]) -> list[str]:
     """Return the adapters that these suites name. A suite without names means all adapters that are built."""
-    levels = [sweep.levels("adapter") for suite in suites for sweep in suite.sweeps]
-    return [str(name) for each in levels if each.named for name in each.values]
+    asked = [sweep.adapters for suite in suites for sweep in suite.sweeps]
+    return [str(name) for each in asked if each != ("all",) for name in each]
 
 
 def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried, ...]":
@@ -91,7 +92,7 @@ def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried
     from middlemark.model.run import NotTried
 
     meant = None if not named or "all" in named else {adapter_of(each) for each in named}
-    tried = {cell.adapter for cell in plan.cells}
+    tried = {name for cell in plan.cells for name in cell.sides}
     found = [
         NotTried(name, "not built", f"./middlemark build {name}")
         if why.startswith(LATER)
@@ -191,7 +192,7 @@ def run_file(
     from middlemark.sites.machine import read_machine
     from middlemark.store.run import utc_now
 
-    used = dict.fromkeys(cell.adapter for cell in plan.cells)
+    used = dict.fromkeys(name for cell in plan.cells for name in cell.sides)
     return RunFile(
         middlemark=__version__,
         suites=tuple(suite.name for suite in suites),
@@ -322,5 +323,7 @@ def _texts(suites: Sequence[Suite]) -> dict[str, str]:
 def _status(results: Sequence["CellResult"], complete: bool, missing: str | None) -> int:
     if not complete:
         return exits.INTERRUPTED
-    status = exits.of_cells([result.failed is not None for result in results]) if results else exits.OK
+    # A pair that does not interoperate is a result.
+    failed = [result.failed is not None and result.failed.code != NO_INTEROP for result in results]
+    status = exits.of_cells(failed) if results else exits.OK
     return exits.CELL_FAILED if status == exits.OK and missing else status

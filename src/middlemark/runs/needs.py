@@ -22,7 +22,7 @@ def needs_of(plan: Plan, described: Iterable[Description], interface: str) -> Ne
         interfaces=(interface,),
         memory_bytes=max((memory_needed(plan.cells[each.cell], each.limits) for each in plan.trials), default=0),
         shm_bytes=max((16 * MIB + row.roles * (row.waiting + 4) * row.size for row in shared), default=0),
-        adapters=tuple(dict.fromkeys(cell.adapter for cell in plan.cells)),
+        adapters=tuple(dict.fromkeys(name for cell in plan.cells for name in cell.sides)),
         domains=tuple(sorted({each.domain for each in plan.trials if each.domain is not None})),
     )
 

@@ -85,7 +85,7 @@ class _Racing:
     def open(self, rounds: int) -> Open:
         found = race_states(self._race, self._attempts, rounds)
         running = tuple(sorted(cell for each in found if each.ended is None for cell in each.running))
-        due = due_of(self._race, found, rounds, [each.adapter for each in self._cells])
+        due = due_of(self._race, found, rounds, [each.middleware for each in self._cells])
         return Open(running, due=[(*each.running, *self._baseline(each.running[0])) for each in due])
 
     def _baseline(self, candidate: int) -> Sequence[int]:

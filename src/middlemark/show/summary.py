@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from middlemark.document import matrix, security, workloads
+from middlemark.document import interop, matrix, security, workloads
 from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
 from middlemark.document.history import line
@@ -47,7 +47,9 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
     after = [*_conclusions(document, found, width), *expectations.lines(document, width, _MOST_EXPECTED)]
     after += [line for each in limits for line in paragraph(each, width)]
     room = MOST_LINES - len(before) - len(after) - 1
-    if document.costs:
+    if document.interop:
+        tables = [(interop.title_of(each), interop.table_of(each)) for each in document.interop]
+    elif document.costs:
         tables = [(each.title, security.table_of(each)) for each in document.costs]
     else:
         tables = [(each.differs or each.title, matrix.table_of(each)) for each in found]
@@ -99,7 +101,9 @@ def _answer(document: Document, found: Sequence[matrix.Matrix], width: int) -> I
     for each in document.workloads:
         several = f" ({each.title})" if len(document.workloads) > 1 else ""
         yield from paragraph(workloads.conclusion(each) + several, width, "bold", most=3)
-    if document.costs:
+    if document.interop:
+        yield from paragraph(interop.headline(document.interop), width, "bold", most=4)
+    elif document.costs:
         yield from paragraph(security.headline(document.costs), width, "bold", most=4)
         yield from paragraph(security.proven(document.rows), width, most=2)
     elif found or not document.workloads:
@@ -140,6 +144,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
         ("Broken", broken(document), "red"),
         ("Warnings", warnings, "yellow"),
         *_of_workloads(document),
+        *_of_pairs(document),
     ):
         if statement.texts:
             yield from _stated(name, statement, style, width)
@@ -163,6 +168,15 @@ def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
             texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every edge"]
         for at, each in enumerate(texts):
             yield "" if at else name, Statement(texts=(each,)), style
+
+
+def _of_pairs(document: Document) -> Iterator[tuple[str, Statement, str]]:
+    """Yield why pairs of different adapters exchange no messages, each pair and reason once."""
+    texts = [*interop.sentences(document.interop)]
+    if len(texts) > _MOST_STATED:
+        texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every pair"]
+    for at, each in enumerate(texts):
+        yield "" if at else "Apart", Statement(texts=(each,)), "red"
 
 
 def _stated(name: str, statement: Statement, style: str, width: int) -> Iterator[Text]:

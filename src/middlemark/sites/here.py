@@ -211,9 +211,10 @@ class LocalSession:
         return environment
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> WorkerProcess:
-        """Start a worker in the receivers' or in the senders' namespace."""
+        """Start a worker in the receivers' or in the senders' namespace, in an unlike pair that of its side."""
         at = self._namespaces[-1 if receives else 0]
-        argv = [*at.prefix, self._worker.path]
+        used = self._worker.peer if receives and self._worker.peer else self._worker
+        argv = [*at.prefix, used.path]
         worker = await WorkerProcess.start(who, argv, {MARK: self._mark, **environment})
         self._processes.workers.append(worker)
         return worker

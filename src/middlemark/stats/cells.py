@@ -13,6 +13,7 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome, bytes_sent
+from middlemark.model.pairs import SAME
 from middlemark.model.plan import Limits, Plan
 from middlemark.model.times import Summary, Times
 from middlemark.stats import breakdown, costs, rates, workload
@@ -31,7 +32,7 @@ from middlemark.stats.interval import median_interval
 from middlemark.stats.metrics import by_trial
 from middlemark.stats.noise import with_noise
 from middlemark.stats.rates import representative
-from middlemark.stats.result import Baseline, CellResult, Delivery, Origin, Part
+from middlemark.stats.result import Baseline, CellResult, Delivery, Origin, Part, Versions
 from middlemark.stats.samples import Kept, Samples, SamplesError
 from middlemark.stats.signed_rank import signed_rank
 from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary, figures, trial_summary
@@ -118,7 +119,8 @@ def _result(
 ) -> CellResult:
     outcomes = [each.outcome for each in trials]
     measured = [each for each in outcomes if each.failed is None]
-    described = descriptions.get(cell.adapter)
+    described, receiving = map(descriptions.get, cell.sides)
+    version = next((each.version for each in measured if each.version), described.version if described else None)
     times = Times(
         **{field: over_trials([getattr(each.times, field) for each in trials]) for field in Times.__struct_fields__}
     )
@@ -132,7 +134,8 @@ def _result(
     result = CellResult(
         cell=cell,
         name=name,
-        version=next((each.version for each in measured if each.version), described.version if described else None),
+        version=version,
+        versions=Versions(version, version if cell.pair == SAME else receiving.version if receiving else None),
         trials=len(measured),
         failed_trials=len(outcomes) - len(measured),
         samples=sum(each.samples for each in trials),

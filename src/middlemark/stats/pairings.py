@@ -13,7 +13,7 @@ from middlemark.stats.comparisons import Pairing, Side
 
 _HIDDEN = {
     SHARED_MEMORY: ("transport",),
-    "adapter": ("adapter", "transport", "native"),
+    "adapter": ("adapter", "pair", "transport", "native"),
     "label": ("label", "native"),
     VERSION: (),
 }
@@ -81,7 +81,7 @@ def at_levels_of_others(cells: Sequence[Cell]) -> list[list[Cell]]:
     for field in OF_MIDDLEWARE:
         levels: dict[str, set[Level]] = {}
         for each in cells:
-            levels.setdefault(each.adapter, set()).add(getattr(each, field))
+            levels.setdefault(each.middleware, set()).add(getattr(each, field))
         counts = Counter(level for each in levels.values() for level in sorted(each, key=str))
         if len(counts) > 1:
             several = set().union(*(each for each in levels.values() if len(each) > 1))
@@ -91,7 +91,7 @@ def at_levels_of_others(cells: Sequence[Cell]) -> list[list[Cell]]:
                 [
                     msgspec.structs.replace(each, **{field: level})
                     for each in some
-                    for level in (there if len(levels[each.adapter]) == 1 else [getattr(each, field)])
+                    for level in (there if len(levels[each.middleware]) == 1 else [getattr(each, field)])
                 ]
                 for some in found
             ]

@@ -315,12 +315,20 @@ class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
     """Time until all roles had found their peers."""
 
 
+class Versions(msgspec.Struct, frozen=True):
+    """The versions of the senders' and of the receivers' middleware; null: unknown."""
+
+    senders: str | None = None
+    receivers: str | None = None
+
+
 class CellResult(Times, frozen=True, kw_only=True):
     """The result of one cell, which is one row. The JSON of a cell has the same field names."""
 
     cell: Cell
     name: str
     version: str | None
+    versions: Versions = Versions()
     trials: int
     """Number of measured trials."""
     failed_trials: int

@@ -9,6 +9,7 @@ from middlemark.model.cell import FACTORS
 from middlemark.model.expectation import Expectation
 from middlemark.model.factors import Key, declared
 from middlemark.model.levels import FLAG, Level, seconds, whole
+from middlemark.model.pairs import named_in
 from middlemark.model.plan import LIMITS, Limits
 from middlemark.model.user_file import KEY, user_file
 from middlemark.model.workload import Workload
@@ -119,6 +120,13 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
             if each.factor == factor:
                 return each
         raise KeyError(factor)
+
+    @property
+    def adapters(self) -> tuple[Level, ...]:
+        """The adapters asked for: those named, or those of the pairs, or ``all``."""
+        adapters = self.levels("adapter")
+        paired = () if adapters.named else named_in(self.levels("pair").values)
+        return paired or adapters.values
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,3 +46,25 @@ async def all_of(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def all_with_reasons(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
+    """Gather the results. If workers found no peers, raise one error with all their reasons; else as :func:`all_of`.
+
+    The two sides of a pair of different adapters each know only why they rejected the other.
+    """
+    tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
+    try:
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+    finally:
+        for task in tasks:
+            task.cancel()
+    failed = [each for each in found if isinstance(each, BaseException)]
+    unmatched = [each for each in failed if isinstance(each, WorkerFailedError) and each.code == "unmatched"]
+    for each in failed:
+        if each not in unmatched:
+            raise each
+    if unmatched:
+        text = "; ".join(each.text for each in unmatched)
+        raise WorkerFailedError("unmatched", text, unmatched[0].advice)
+    return [each for each in found if not isinstance(each, BaseException)]

@@ -14,6 +14,7 @@ from middlemark.model.description import Transport, Worker
 from middlemark.model.noise import Witnessed
 from middlemark.model.outcome import Evidence, Placed, SharedSegment, TrialOutcome, Underway
 from middlemark.model.own_settings import together
+from middlemark.model.pairs import SAME
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import (
     PROTOCOL_VERSION,
@@ -37,7 +38,7 @@ from middlemark.model.protocol import (
 from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.session import Captured, Ground, Session
 from middlemark.trial import clocks
-from middlemark.trial.awaiting import all_of, while_alive
+from middlemark.trial.awaiting import all_of, all_with_reasons, while_alive
 from middlemark.trial.costs import companion_cost, series, worker_cost
 from middlemark.trial.following import Following
 from middlemark.trial.ledger import Ledger
@@ -210,7 +211,8 @@ class Measurement:
             await all_of(worker.event(PublishedEvent, timeout_s=START_S) for worker, _ in workers)
             for worker, _ in workers:
                 worker.send(JoinCommand())
-        readies = await all_of(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
+        every = all_of if self.setting.cell.pair == SAME else all_with_reasons
+        readies = await every(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
         # Only senders count: the time from the creation of their topics until the senders have found their peers.
         sending = [
             ready

@@ -14,6 +14,7 @@ from middlemark.model.protocol import Identity
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.processes import INTERRUPTED_GRACE_S
 from middlemark.sites.session import Captured, Session, TrialSite
+from middlemark.trial.interop import decided
 from middlemark.trial.measurement import Measurement, Tick, TrialSetup
 from middlemark.trial.one_clock import on_one_clock
 from middlemark.trial.patterns import Heard
@@ -152,6 +153,7 @@ async def observe_trial(
         outcome = msgspec.structs.replace(
             reached, seconds=seconds, warnings=(*reached.warnings, *session.doubts, *unclean_warnings)
         )
-    if measurement is None or failure is not None:
+    outcome = decided(cell, outcome)
+    if measurement is None or outcome.failed is not None:
         return Observed(outcome)
     return Observed(outcome, measurement.heard, measurement.captured)

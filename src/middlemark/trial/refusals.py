@@ -7,6 +7,7 @@ import msgspec
 
 from middlemark.model.cell import SEARCHES, Cell
 from middlemark.model.description import Transport, Worker
+from middlemark.model.pairs import worker_of
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.protocol import ErrorEvent
 from middlemark.model.user_file import KEY
@@ -32,10 +33,10 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
     asked: dict[tuple[str, str | None], list[tuple[int, bytes]]] = {}
     with scratch_folder() as scratch:  # a configuration may write files
         for number, cell in enumerate(plan.cells):
-            lines = asked.setdefault((cell.adapter, dict(cell.native).get(KEY)), [])
-            transport = workers[cell.adapter].description.transport(cell.transport)
+            transport = worker_of(cell.sides, workers).description.transport(cell.transport)
             assert transport is not None, "the plan checked it"
-            lines += [(number, line) for line in _commands(cell, first[number], transport, interface, scratch)]
+            for far, line in _commands(cell, first[number], transport, interface, scratch):
+                asked.setdefault((cell.sides[far], dict(cell.native).get(KEY)), []).append((number, line))
         answers = await asyncio.gather(*(_asked(workers[adapter], lines) for (adapter, _), lines in asked.items()))
     found = {number: error for refused in answers for number, error in refused.items()}
     for link in dict.fromkeys(cell.link for cell in plan.cells if cell.link is not None):
@@ -51,8 +52,11 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
     return dict(sorted(found.items()))
 
 
-def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str, scratch: str) -> list[bytes]:
-    """Return the configure commands of the cell's workers as lines. Workers with the same roles share a command."""
+def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str, scratch: str) -> list[tuple[bool, bytes]]:
+    """Return the configure commands of the cell's workers as lines, each with whether the worker receives.
+
+    Workers with the same roles share a command.
+    """
     if cell.rate in SEARCHES:  # the steps of a search differ only in the rate, which the middleware does not know
         cell = msgspec.structs.replace(cell, rate="max")
     tasks = tasks_of(
@@ -67,8 +71,9 @@ def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str, sc
         interface=interface,
     )
     unlike = {
-        tuple((type(role), getattr(role, "echoes", None)) for role in each.roles): msgspec.json.encode(
-            tasks.command(each)
+        tuple((type(role), getattr(role, "echoes", None)) for role in each.roles): (
+            each.far,
+            msgspec.json.encode(tasks.command(each)),
         )
         for each in tasks.workers
     }

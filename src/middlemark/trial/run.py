@@ -10,6 +10,7 @@ from middlemark import interrupts
 from middlemark.model.cell import SEARCHES, Cell
 from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, TrialOutcome, Underway
+from middlemark.model.pairs import worker_of
 from middlemark.model.plan import Plan, Trial
 from middlemark.trial.observe import Shared, run_trial
 from middlemark.trial.proof import Proofs
@@ -84,7 +85,8 @@ async def _run_plan(
         for trial in plan.trials:
             cell = plan.cells[trial.cell]
             watcher.trial_begins(cell, trial)
-            measuring = asyncio.create_task(_measured(cell, trial, workers[cell.adapter], shared, watcher, proofs))
+            worker = worker_of(cell.sides, workers)
+            measuring = asyncio.create_task(_measured(cell, trial, worker, shared, watcher, proofs))
             await asyncio.wait([measuring, stop], return_when=asyncio.FIRST_COMPLETED)
             if not measuring.done():
                 measuring.cancel()

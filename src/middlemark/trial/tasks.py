@@ -21,7 +21,7 @@ from middlemark.model.workload import Process, Workload
 from middlemark.plan.memory import kept, kept_by_topic
 from middlemark.plan.pinning import count_roles
 from middlemark.trial.patterns import Pattern, Roles, pattern_of
-from middlemark.trial.worker_request import TrialRequest, settings_of
+from middlemark.trial.worker_request import TrialRequest, native_for, settings_of
 
 DRAIN_S = 12.0
 """How long, in seconds, to wait for a receiver to end after the stop command. A receiver stops by itself within 10
@@ -56,6 +56,8 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     graph: Workload | None
     """The workload, as its transport carries it."""
+    receivers_native: dict[str, str]
+    """The native settings of the receivers, which differ from those in ``settings`` in an unlike pair."""
     receiver: Identity = "receiver"
     """The identity whose certificate and key are used by workers that only receive."""
 
@@ -75,7 +77,11 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     def command(self, task: WorkerTask) -> ConfigureCommand:
         """Return the configure command of a worker."""
         return ConfigureCommand(
-            settings=msgspec.structs.replace(self.settings, identity=self.identity_of(task)),
+            settings=msgspec.structs.replace(
+                self.settings,
+                identity=self.identity_of(task),
+                native=self.receivers_native if task.far else self.settings.native,
+            ),
             placement=task.place.placement,
             match_timeout_s=self.limits.match_timeout_s,
             tells_ends=self.graph is not None,
@@ -146,6 +152,7 @@ def tasks_of(
             graph=graph,
         ),
         graph=graph,
+        receivers_native=native_for(cell, cell.sides[1], folder),
         receiver=receiver,
     )
 

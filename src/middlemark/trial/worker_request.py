@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import convert
 
-from middlemark.model.cell import FACTORS, Cell, level_of
+from middlemark.model.cell import FACTORS, Cell, level_of, native_of_side
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import MessageType, Settings, TopicRequest
 from middlemark.model.user_file import user_file
@@ -67,8 +67,13 @@ def settings_of(
         scratch=scratch,
         interface=interface,
         certs=certs if cell.security != "none" else "",
-        native={key: _native_value(value, folder) for key, value in cell.native},
+        native=native_for(cell, cell.adapter, folder),
     )
+
+
+def native_for(cell: Cell, adapter: str, folder: str) -> dict[str, str]:
+    """Return the native settings of one side's workers. ``folder``: as in :func:`settings_of`."""
+    return {key: _native_value(value, folder) for key, value in native_of_side(cell, adapter).items()}
 
 
 def _native_value(value: str, folder: str) -> str:

@@ -77,7 +77,7 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
     """
     middleware = [each for each in rows if not each.is_raw_transport and not each.bench_only]
     subjects = middleware or [each for each in rows if not each.is_raw_transport] or list(rows)
-    one_middleware = len({each.result.cell.adapter for each in subjects}) == 1
+    one_middleware = len({each.result.cell.middleware for each in subjects}) == 1
     keys: dict[tuple[int, int], tuple[object, ...]] = {}
     found: dict[tuple[tuple[object, ...], int], list[tuple[Row, Cell]]] = {}
     # A middleware that was measured at only one level of a factor is compared with the other middlewares at their usual
@@ -123,12 +123,15 @@ def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tup
                 )
 
 
+_OF_A_ROW = ("unknown", "adapter", "transport", "pair", "label")
+
+
 def _shared(cells: Sequence[Cell]) -> Cell:
     """Return the first cell, with the fields in which the other cells differ from it added to ``unknown``."""
     several = [
         each
         for each in Cell.__struct_fields__
-        if each not in ("unknown", "adapter", "transport", "label") and len({getattr(cell, each) for cell in cells}) > 1
+        if each not in _OF_A_ROW and len({getattr(cell, each) for cell in cells}) > 1
     ]
     return msgspec.structs.replace(cells[0], unknown=(*cells[0].unknown, *several))
 
@@ -175,7 +178,7 @@ class _Field:
         """Return the first row of each middleware; every row if there is only one middleware."""
         if self.experiment.one_middleware:
             return list(ordered)
-        return [first for first, *_ in grouped(ordered, lambda row: row.result.cell.adapter).values()]
+        return [first for first, *_ in grouped(ordered, lambda row: row.result.cell.middleware).values()]
 
     def pairs(self) -> Iterator[tuple[Row, Row]]:
         """Yield the pair of the reference and each other row."""

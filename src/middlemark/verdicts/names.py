@@ -259,7 +259,7 @@ def common(cells: Sequence[Cell], factors: Collection[str], *, size: bool = True
     """Return what these cells have in common: subject, size, and the levels of ``factors``."""
     first = cells[0]
     shared = {factor for factor in factors if len({getattr(each, factor) for each in cells}) == 1}
-    adapter = first.adapter if len({each.adapter for each in cells}) == 1 else ""
+    adapter = first.middleware if len({each.middleware for each in cells}) == 1 else ""
     named = subject(first) if len({subject(each) for each in cells}) == 1 else adapter
     at = size_of(cells) if size else ""
     return joined(", ", named, at, words(first, shared))

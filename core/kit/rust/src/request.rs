@@ -49,4 +49,6 @@ pub struct Request {
     pub certs: Text<'static>,
     /// Whose certificate and key from `certs` this process uses.
     pub identity: Identity,
+    /// The senders and the receivers of the trial use different adapters, whose transports have one `wire`.
+    pub paired: bool,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from middlemark.document import security
+from middlemark.document import interop, security
 from middlemark.document.choices import Choice, choices, usual
 from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
@@ -88,6 +88,7 @@ def data_of(document: Document) -> Json:
         "comparisons_left_out": document.comparisons_left_out,
         "workloads": graphs(document),
         "security": _security(document),
+        "interop": _interop(document),
         "expectations": expectations_document(document),
         "expected": counted(document.expectations) if document.expectations else "",
         "answers": msgspec.to_builtins(document.answers),
@@ -124,6 +125,18 @@ def _security(document: Document) -> Json | None:
         "conclusion": security.headline(document.costs),
         "proven": security.proven(document.rows),
         "tables": [{"title": each.title, "legend": " · ".join(each.legend), **texts_of(each)} for each in tables],
+    }
+
+
+def _interop(document: Document) -> Json | None:
+    """Return the tables of senders and receivers; None: no pair of different adapters was measured."""
+    if not document.interop:
+        return None
+    tables = [interop.table_of(each) for each in document.interop]
+    return {
+        "conclusion": interop.headline(document.interop),
+        "tables": [{"title": each.title, "legend": " · ".join(each.legend), **texts_of(each)} for each in tables],
+        "apart": [*interop.sentences(document.interop)],
     }
 
 

@@ -18,7 +18,7 @@ from middlemark.model.protocol import Pattern
 from middlemark.model.times import Times
 from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of, filled
 from middlemark.stats.metrics import METRICS
-from middlemark.stats.result import CellResult
+from middlemark.stats.result import CellResult, Versions
 from middlemark.verdicts.rows import loss_of
 
 _NAMED = ("adapter", "pattern", "size", "transport")
@@ -84,6 +84,8 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     """A label that distinguishes cells with the same levels. Absent if the levels already distinguish them."""
     adapter: str
     version: str | None
+    versions: Versions
+    """The versions of both sides, which differ in an unlike pair."""
     pattern: Pattern | None
     size: int | None
     """Bytes of a message, with the header of 16 bytes."""

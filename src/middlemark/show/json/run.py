@@ -9,7 +9,7 @@ from middlemark.document.document import Document, ExpectationResult, Expected
 from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.document.statements import reason
 from middlemark.model.plan import Fitted, Precision, Reached
-from middlemark.model.protocol import Clock
+from middlemark.model.protocol import Clock, Reliability
 from middlemark.model.run import HostMachine, Machine, NotTried, Run
 from middlemark.show.expectations import JudgedClaim, Word, judged_claims
 from middlemark.show.json.cell import CellOutput, cell_output
@@ -17,7 +17,8 @@ from middlemark.show.json.output import Number, Output, composed, fields_of, fil
 from middlemark.suite.study import Study
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing, figure_of
 from middlemark.verdicts.growth import Growth
-from middlemark.verdicts.rows import Row
+from middlemark.verdicts.interop import PairedRow
+from middlemark.verdicts.rows import Row, latency_of
 from middlemark.verdicts.scorecards import Scorecard
 
 SCHEMA = 2
@@ -154,6 +155,25 @@ class PublishedExperiment(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[PublishedRow, ...]
 
 
+class InteropOutput(Output, frozen=True, kw_only=True):
+    """The exchange of messages between one adapter's senders and another's receivers, under one load."""
+
+    cell: int
+    """Index into ``cells``."""
+    senders: str
+    receivers: str
+    size: int
+    """Bytes of a message."""
+    reliability: Reliability
+    interoperates: bool
+    why: str | None
+    """Why they do not; null: they do."""
+    p50_ns: Number | None
+    """The cell's round trip, or the one-way latency of a stream; null: there is none."""
+    standing: Standing
+    """The cell's standing in its experiment, which also contains the same-vendor pairs."""
+
+
 class ResultOutput(Output, frozen=True, kw_only=True):
     """The result of a run: its facts, expectations, experiments and cells."""
 
@@ -168,6 +188,8 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     cells: tuple[CellOutput, ...]  # type: ignore[valid-type]
     growth: tuple[GrowthOutput, ...]
     scorecards: tuple[Scorecard, ...]
+    interop: tuple[InteropOutput, ...]
+    """The pairs of different adapters, and the adapters that take part in one; empty: no pair was measured."""
     since_last_run: RunChanges | None
     """The significant changes since the last run of the same suites on this machine; null: there is no such run, or the
     output is not of ``run``."""
@@ -183,6 +205,7 @@ def result_output(document: Document) -> ResultOutput:
         experiments=tuple(map(_experiment, document.experiments)),
         cells=tuple(cell_output(row.result) for row in document.rows),
         growth=tuple(map(_growth, document.growths)),
+        interop=tuple(_paired(each) for table in document.interop for each in table.rows),
     )
 
 
@@ -213,6 +236,12 @@ def _machine(machine: Machine | None) -> MachineOutput:
     if machine is None:
         return MachineOutput()
     return filled(MachineOutput, machine, hostname=machine.host, cpu_model=machine.cpu, os=machine.system)
+
+
+def _paired(paired: PairedRow) -> InteropOutput:
+    row, latency = paired.row, latency_of(paired.row.result)
+    p50_ns = latency.p50 if latency else None
+    return filled(InteropOutput, paired, row.result.cell, cell=row.index, p50_ns=p50_ns)
 
 
 def _growth(of: Growth) -> GrowthOutput:

@@ -1,0 +1,45 @@
+"""Decide whether the two adapters of an unlike pair exchange messages. Pure."""
+
+import msgspec
+
+from middlemark.model.cell import Cell
+from middlemark.model.outcome import Failure, TrialCounts, TrialOutcome
+from middlemark.model.pairs import NO_INTEROP, SAME
+
+_WHY = {
+    "unmatched": "no match within the deadline",
+    "silent": "they match, but messages do not arrive",
+}
+"""Code of a worker's failure → the reason why the pair does not interoperate."""
+
+
+def decided(cell: Cell, outcome: TrialOutcome) -> TrialOutcome:
+    """Return the outcome; in an unlike pair that does not exchange messages, a failure with the reason.
+
+    A failure of one side, such as a crash, keeps its own code.
+    """
+    if cell.pair == SAME:
+        return outcome
+    if outcome.failed is not None:
+        why = _WHY.get(outcome.failed.code)
+        return outcome if why is None else _without(outcome, f"{why}: {outcome.failed.text}", outcome.failed.advice)
+    counts = outcome.counts or TrialCounts()
+    arrived = counts.received + counts.late
+    if counts.sent and not arrived:
+        return _without(outcome, f"they match, but none of {counts.sent} messages arrived")
+    if 2 * counts.damaged > arrived:
+        return _without(outcome, f"wrong bytes: {counts.damaged} of {arrived} messages are not as they were sent")
+    return outcome
+
+
+def _without(outcome: TrialOutcome, text: str, advice: str = "") -> TrialOutcome:
+    begun = TrialOutcome(
+        cell=outcome.cell,
+        number=outcome.number,
+        order=outcome.order,
+        started=outcome.started,
+        seconds=outcome.seconds,
+        failed=Failure(code=NO_INTEROP, text=text, advice=advice),
+    )
+    kept = ("clock", "version", "discovery_ns", "handshake_ns", "notes", "shm", "link_how")
+    return msgspec.structs.replace(begun, **{name: getattr(outcome, name) for name in kept})
