@@ -133,6 +133,7 @@ def _result(
         cell=cell,
         name=name,
         version=next((each.version for each in measured if each.version), described.version if described else None),
+        language=described.language if described else None,
         trials=len(measured),
         failed_trials=len(outcomes) - len(measured),
         samples=sum(each.samples for each in trials),

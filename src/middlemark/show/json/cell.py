@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from middlemark.document.numbers import exact
 from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.description import WrittenIn
 from middlemark.model.factors import Factor
 from middlemark.model.link import Link, parse_link
 from middlemark.model.outcome import ProtectionProof, TrialCounts
@@ -84,6 +85,8 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     """A label that distinguishes cells with the same levels. Absent if the levels already distinguish them."""
     adapter: str
     version: str | None
+    language: WrittenIn | None
+    """The language of the interface that was measured."""
     pattern: Pattern | None
     size: int | None
     """Bytes of a message, with the header of 16 bytes."""
