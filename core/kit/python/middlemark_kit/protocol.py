@@ -6,8 +6,8 @@ from middlemark_kit.structs import Struct
 
 DEFAULT_CONFIGURATION = "default"
 """Name of the transport with the middleware's default configuration. The adapter sets only the options that separate
-the trial from others and keep it on its network interface. Descriptions list it last. It is measured only if a user
-selects it by name."""
+the trial from others and keep the trial on its network interface. Descriptions list this transport last. The
+transport is measured only if a user selects it by name."""
 Pattern = Literal["ping-pong", "stream", "request-reply"]
 Reliability = Literal["reliable", "best-effort"]
 Reception = Literal["poll", "block", "listen"]
@@ -29,7 +29,7 @@ WrittenIn = Literal["C++", "Rust", "Python"]
 NativeType = Literal["boolean", "integer", "bytes", "duration", "choice", "text", "file"]
 """How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole
 number. `bytes`: a number without or with a unit (65536, 64KiB). `duration`: a number with a unit (1.5ms). `choice`:
-one of a few words. `text`: any text; the adapter checks it. `file`: the absolute path of a user's file; results
+one of a few words. `text`: any text; the adapter checks the text. `file`: the absolute path of a user's file; results
 record a hash of its content."""
 
 
@@ -38,8 +38,8 @@ class OwnSettings(Struct):
 
     language: Language = "c"
     text: str = ""
-    """Made from the values that the worker passed to the middleware. Contains no names of topics, no addresses and no
-    paths of the trial, and no keys."""
+    """The text is made from the values that the worker passed to the middleware. The text contains no names of
+    topics, no addresses and no paths of the trial, and no keys."""
 
 
 class TopicRequest(Struct):
@@ -58,12 +58,13 @@ class TopicRequest(Struct):
     """Type of the messages; for a type other than `octets`, `message_bytes` is the size of the main array."""
     sizes_path: str = ""
     """Absolute path of a file with the sizes of the messages in order of sending: uint32 in host order, at most
-    `message_bytes`. After the last size the first follows again. Empty: every message has `message_bytes`."""
+    `message_bytes`. After the last size the sizes are repeated from the first. Empty: every message has
+    `message_bytes`."""
     history: int = 0
     """Length of the transient-local history: all subscribers of this topic join late, and each must receive this
     number of messages. The topic then has one publisher. 0: volatile."""
     subscriber_processes: int = 0
-    """Number of processes that contain the subscribers (some middlewares connect processes). 0: one per
+    """Number of processes that contain the subscribers (some middlewares connect processes). 0: one process per
     subscriber."""
     replies_to: int | None = None
     """If this topic carries the replies of a service: the number of the topic that carries its requests. Both topics
@@ -72,7 +73,7 @@ class TopicRequest(Struct):
 
 
 class Request(Struct):
-    """The settings of one trial. They do not change, because an adapter reads them once, when it opens."""
+    """The settings of one trial. The settings do not change, because an adapter reads them once, when it opens."""
 
     pattern: Pattern = "ping-pong"
     transport: str = ""
@@ -90,7 +91,7 @@ class Request(Struct):
     message_bytes: int = 16
     """Size of every message, including the core's header. If the topics of a stream differ: the largest size."""
     type: MessageType = "octets"
-    """Type of every message, except in a stream, where each topic has its own."""
+    """Type of every message, except in a stream, where each topic has its own type."""
     publishers: int = 1
     """Number of publishers of a stream or of clients of request/reply; 1 under ping-pong. At most 65,536, because the
     header has 16 bits for the publisher id."""
@@ -104,7 +105,7 @@ class Request(Struct):
     domain: int = 0
     """A DDS domain, or another number by which a middleware separates trials."""
     scope: str = ""
-    """Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with it."""
+    """Unique name of the trial, [a-z0-9_]+. The name of every topic, segment or port file begins with this name."""
     scratch: str = ""
     """Absolute path of a folder for this trial only, shared by its workers and removed afterwards."""
     interface: str = "lo"
@@ -128,8 +129,8 @@ class Transport(Struct):
     name: str = ""
     """Unique within the adapter: `udp`, `shm`. `default`: the middleware's default configuration."""
     carrier: str = ""
-    """How the data must move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. It
-    is checked during the trial. `any`: the middleware chooses, and reports show the observed carrier."""
+    """How the data must move: `shared-memory`, `udp`, `tcp`, `unix-socket`, `message-queue` or `process-memory`. The
+    carrier is checked during the trial. `any`: the middleware chooses, and reports show the observed carrier."""
     segments: tuple[str, ...] = ()
     """For shared memory: globs of file names under /dev/shm, one of which must be mapped; `SYSV*` for System V."""
     processes: tuple[int, ...] = (1, 2)
@@ -140,11 +141,11 @@ class Transport(Struct):
     """false: the adapter's own memory is sent; true: memory that the middleware lends is sent."""
     hands_over: tuple[bool, ...] = ()
     """The levels of `loan` at which the transport copies no bytes but passes a pointer or the index of a chunk to the
-    receiver; empty: it always copies. null: the worker is older than this field."""
+    receiver; empty: the transport always copies. null: the worker is older than this field."""
     max_bytes: int = 67108864
     """Size of the largest message."""
     max_bytes_advice: str = ""
-    """How to raise `max_bytes`; empty: it cannot be raised."""
+    """How to raise `max_bytes`; empty: no setting raises `max_bytes`."""
     max_depth: int | None = None
     """Depth of the deepest history; null: no limit."""
     keep_all: bool = True
@@ -184,17 +185,18 @@ class NativeSetting(Struct):
     most: int | None = None
     """The highest number; in ns for a duration."""
     choices: tuple[str, ...] = ()
-    """For a choice: its words, in the order of its values. For a number: words that are allowed instead of it."""
+    """For a choice: the words, in the order of the values. For a number: words that are allowed instead of a
+    number."""
     transports: tuple[str, ...] = ()
-    """The transports that the setting affects; empty: all."""
+    """The transports that the setting affects; empty: all transports."""
     patterns: tuple[Pattern, ...] = ()
-    """The patterns that the setting affects; empty: all."""
+    """The patterns that the setting affects; empty: all patterns."""
     default: str = ""
-    """The default in words; empty: the help names it, or there is none."""
+    """The default in words; empty: the help names the default, or there is no default."""
     type: NativeType = "text"
     """In an adapter's source, `text` (the default) means that the type follows from the type of the C++ member."""
     allowed: str = "a text"
-    """The allowed values in words. Written by the core."""
+    """The allowed values in words. The core sets this field."""
 
 
 class Description(Struct):
@@ -208,7 +210,7 @@ class Description(Struct):
     version: str = ""
     """Version of the loaded library, not of the headers."""
     library: str = ""
-    """Path of the loaded library; empty: there is none."""
+    """Path of the loaded library; empty: no library."""
     licence: str = ""
     """SPDX identifier."""
     language: WrittenIn = "C++"
@@ -218,17 +220,18 @@ class Description(Struct):
     bench_only: bool = False
     """The adapter is for tests of the bench itself and is never part of `all`."""
     transports: tuple[Transport, ...] = ()
-    """The transports. The first is used if the user names none."""
+    """The transports. The first transport is used if the user names no transport."""
     request_reply: bool = False
-    """The middleware has its own request and reply. Written by the core, if there is `client()` and `server()`."""
+    """True if the middleware has its own request and reply. The core sets this field: true if the adapter has
+    `client()` and `server()`."""
     credentials: tuple[Credential, ...] = ()
     """The kinds of certificate files that the adapter reads."""
     own_threads: bool = False
     """The middleware receives on its own threads, which need another processor than a polling role."""
     most_per_take: int | None = None
     """A `take()` returns after this number of messages, so that the role can check for the stop. If each publisher
-    has its own queue, the number is per publisher. null: `take()` visits all messages that had arrived when it was
-    called. Written by the core, which reads it from the subscriber's class."""
+    has its own queue, the number is per publisher. null: `take()` visits all messages that had arrived at the call.
+    The core sets this field from the subscriber's class."""
     residue: tuple[str, ...] = ()
     """Files that a killed worker may leave: absolute globs (`{scope}` is replaced); for System V: `sysv:*`."""
     native: dict[str, NativeSetting] = {}
