@@ -8,7 +8,7 @@ set(destination ${CMAKE_INSTALL_LIBDIR}/cmake/middlemark)
 install(TARGETS core EXPORT middlemark ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT middlemark NAMESPACE middlemark:: FILE middlemarkTargets.cmake DESTINATION ${destination})
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION include/middlemark
-        FILES_MATCHING PATTERN *.hpp PATTERN tests EXCLUDE PATTERN rust EXCLUDE)
+        FILES_MATCHING PATTERN *.hpp PATTERN tests EXCLUDE PATTERN rust EXCLUDE PATTERN python EXCLUDE)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/middlemarkConfig.cmake.in ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake
                               INSTALL_DESTINATION ${destination})

@@ -25,6 +25,10 @@ inline constexpr const char* default_configuration = "default";
 enum class Credential { x509, dds, curve };
 template <> inline constexpr std::array<std::string_view, 3> words_of<Credential>{"x509", "dds", "curve"};
 
+/// The language of the middleware's interface that an adapter calls.
+enum class WrittenIn { cpp, rust, python };
+template <> inline constexpr std::array<std::string_view, 3> words_of<WrittenIn>{"C++", "Rust", "Python"};
+
 /// How the text of a native setting is read. `boolean`: true or false (also 1 and 0, on and off). `integer`: a whole number.
 /// `bytes`: a number without or with a unit (65536, 64KiB). `duration`: a number with a unit (1.5ms). `choice`: one of a few
 /// words. `text`: any text; the adapter checks the text. `file`: the absolute path of a user's file; results record a hash
@@ -150,6 +154,8 @@ struct Description {
   std::string library{};
   /// SPDX identifier.
   std::string licence{};
+  /// The language of the middleware's interface that is measured. Kits for other languages than C++ set it.
+  WrittenIn language = WrittenIn::cpp;
   /// true: a raw transport, which serves as baseline; false: a middleware.
   bool is_raw_transport = false;
   /// The adapter is for tests of the bench itself and is never part of `all`.
@@ -177,6 +183,7 @@ template <> inline constexpr auto fields_of<Description> = std::tuple{
     Field{"name", &Description::name, Presence::required, {.least_items = 1}},
     Field{"title", &Description::title, Presence::required}, Field{"version", &Description::version, Presence::required},
     Field{"library", &Description::library, Presence::required}, Field{"licence", &Description::licence, Presence::required},
+    Field{"language", &Description::language, Presence::optional},
     Field{"is_raw_transport", &Description::is_raw_transport, Presence::required},
     Field{"bench_only", &Description::bench_only, Presence::required},
     Field{"transports", &Description::transports, Presence::required, {.least_items = 1}},

@@ -162,6 +162,8 @@ template <class Value>
     };
     std::apply([&](const auto&... members) { (write(members), ...); }, fields_of<Value>);
     return object;
+  } else if constexpr (std::same_as<Value, std::chrono::nanoseconds>) {
+    return std::chrono::duration<double>(value).count();
   } else if constexpr (requires { value.has_value(); }) {
     return value ? json_of(*value) : Json();
   } else if constexpr (requires { requires Listed<typename Value::mapped_type>; }) {

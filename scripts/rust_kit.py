@@ -226,7 +226,7 @@ def _renamed(name: str) -> str:
 
 
 def _variant(word: str) -> str:
-    return "".join(part.capitalize() for part in word.split("-"))
+    return "".join(part.capitalize() for part in word.replace("C++", "cpp").split("-"))
 
 
 def _comment(text: str, indent: str = "") -> list[str]:

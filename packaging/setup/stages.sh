@@ -5,7 +5,8 @@ readonly setup_state=$root/build/setup
 # Variables of the environment that cmake reads.
 readonly environment=(CXX CXXFLAGS LDFLAGS CMAKE_PREFIX_PATH AMENT_PREFIX_PATH MIDDLEMARK_ROS2)
 readonly worker_sources=(core probe adapters cmake CMakeLists.txt)  # sources of the workers
-readonly compiled=(-type f ! -name '*.md' ! -name conformance.toml)  # arguments of find: the files that workers depend on
+# Arguments of find: the files that workers depend on.
+readonly compiled=(-type f ! -name '*.md' ! -name conformance.toml ! -name '*.pyc')
 
 # stages_for ARGUMENT…: sets `stages`, the stages that the command needs for these arguments. Verbs that only read or convert
 # need Python. Verbs that write HTML also need the drawing scripts. The verb `build` later requests the workers itself.
@@ -40,7 +41,7 @@ all_stages() {
   done
 }
 
-# Sets `later`: the adapters that take long to compile, which are those in Rust and those marked LATER
+# Sets `later`: the adapters that take long to compile, which are those in Rust and Python and those marked LATER
 # (cmake/MiddlemarkAdapter.cmake).
 later_adapters() {
   local file
@@ -48,7 +49,7 @@ later_adapters() {
   while read -r file; do
     file=${file%/CMakeLists.txt}
     later+=("${file##*/}")
-  done < <(grep -lsE '^middlemark_(rust_adapter\(|adapter\([^)]*\bLATER\b)' "$root"/adapters/*/CMakeLists.txt)
+  done < <(grep -lsE '^middlemark_((rust|python)_adapter\(|adapter\([^)]*\bLATER\b)' "$root"/adapters/*/CMakeLists.txt)
 }
 
 # Sets `first`: the adapters that the first start builds.

@@ -19,7 +19,14 @@ DOCUMENTS = (
         "docs/reference/imports.md",
         "docs/reference/protocol.md",
     ),
-    *("scripts/factors", "scripts/protocol", "scripts/declarations.py", "scripts/generated.py", "scripts/rust_kit.py"),
+    *(
+        "scripts/factors",
+        "scripts/protocol",
+        "scripts/declarations.py",
+        "scripts/generated.py",
+        "scripts/rust_kit.py",
+        "scripts/python_kit.py",
+    ),
 )
 SEE = """
 import json, subprocess, sys

@@ -141,6 +141,7 @@ see("list adapters", "normal/high" in _limits(HASTY.transports[0]))
 see("security", "urgency" in ASKED)
 
 os.makedirs("core/kit/rust/src")
+os.makedirs("core/kit/python/middlemark_kit")
 subprocess.run([sys.executable, "scripts/protocol"], check=True)
 core = Path("core/description.hpp").read_text()
 see("adapter in C++", "std::vector<Urgency> urgency{Urgency::normal};" in core)
@@ -149,6 +150,9 @@ crate = Path("core/kit/rust/src/description.rs").read_text()
 see("adapter in Rust", "pub urgency: Vec<Urgency> = vec![Urgency::Normal]," in crate)
 see("levels in Rust", 'pub enum Urgency { Normal = "normal", High = "high" }' in crate)
 see("request in Rust", "pub urgency: Urgency," in Path("core/kit/rust/src/request.rs").read_text())
+kit = Path("core/kit/python/middlemark_kit/protocol.py").read_text()
+see("adapter in Python", "urgency: tuple[Urgency, ...] = (" in kit)
+see("request in Python", "    urgency: Urgency = " in kit)
 see("protocol", "How soon it can be asked to send." in Path("docs/reference/protocol.md").read_text())
 """
 
@@ -159,6 +163,7 @@ def test_a_factor_that_transports_must_support_is_declared_with_its_capability(t
     assert seen == sorted(
         [
             *("plan", "refusal", "list adapters", "security", "manual", "protocol"),
-            *("adapter in C++", "adapter in Rust", "core's refusal", "levels in Rust", "request in Rust"),
+            *("adapter in C++", "adapter in Python", "adapter in Rust", "core's refusal", "levels in Rust"),
+            *("request in Python", "request in Rust"),
         ]
     )

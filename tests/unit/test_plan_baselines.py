@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from descriptions import AES, CYCLONE, FAST, MEMCPY, NULL, RAW_TRANSPORTS, description, transport
+from descriptions import AES, CYCLONE, FAST, MEMCPY, NULL, RAW_TRANSPORTS, UDP, description, transport
 from planning import plan_of, problems_of, suite_of
 from planning import texts_of as notes_of
 
@@ -47,6 +47,15 @@ def test_a_middlewares_cell_gets_every_baseline_and_memcpy_of_its_size() -> None
         adapter="memcpy", transport="memcpy", size=65536, receive="poll", payload="untouched", processes=1,
         subscribers=0, pin=(0,), priority="fifo:80",
     )  # fmt: skip
+
+
+def test_what_another_language_can_do_is_the_baseline_of_that_language_only() -> None:
+    python = description("udp-python", *UDP.transports, is_raw_transport=True, language="Python")
+    client = description("cyclonedds-python", *CYCLONE.transports, language="Python")
+    adapters = (*RAW_TRANSPORTS, python, CYCLONE, client)
+    assert "udp-python" not in names(baselines_of(planned(ONE, adapters)))
+    plan = planned(ONE.replace("'cyclonedds'", "'cyclonedds-python'"), adapters)
+    assert {"udp", "udp-python"} <= set(names(baselines_of(plan)))
 
 
 def test_baselines_have_equal_trials_and_limits_and_are_shuffled_with_the_others() -> None:

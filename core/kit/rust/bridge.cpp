@@ -137,7 +137,11 @@ RustAdapter::RustAdapter(const Settings& settings) {
   if (adapter_ == nullptr) refuse(error);
 }
 
-Description RustAdapter::describe() { return asked<Description>(calls().describe); }
+Description RustAdapter::describe() {
+  Description about = asked<Description>(calls().describe);
+  about.language = WrittenIn::rust;
+  return about;
+}
 
 void RustAdapter::check(const Settings& settings) {
   Answer error;

@@ -63,7 +63,9 @@ def adapters(verbose: bool, output_format: str) -> int:
     for worker in workers:
         about = worker.description
         names = ", ".join(transport.name for transport in about.transports)
-        kind = " (raw transport)" if about.is_raw_transport else ""
+        kinds = ["raw transport"] if about.is_raw_transport else []
+        kinds += [] if about.language == "C++" else [about.language]
+        kind = f" ({', '.join(kinds)})" if kinds else ""
         click.echo(f"{about.name:<12} {about.version:<22} {about.title}{kind}: {names}")
         if verbose:
             _details(about, worker.path)

@@ -6,11 +6,12 @@ The options of ``run`` are checked together with the suites, so all problems are
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
 from middlemark.commands.page import Decorated, argument, option
+from middlemark.model.description import WrittenIn
 from middlemark.model.factors import Key
 from middlemark.model.levels import FLAG
 from middlemark.model.spelling import did_you_mean
@@ -86,6 +87,18 @@ def seed_option() -> Callable[[Decorated], Decorated]:
         group="How long",
         default_text="a new seed each time",
         help="Seed of the order of the trials.",
+    )
+
+
+def language_option() -> Callable[[Decorated], Decorated]:
+    """Return the decorator that gives a verb ``--language``."""
+    return option(
+        "--language",
+        type=click.Choice(get_args(WrittenIn), case_sensitive=False),
+        metavar="NAME",
+        group="What is measured",
+        default_text="every language",
+        help=f"Only middlewares with an interface in this language: {', '.join(get_args(WrittenIn))}.",
     )
 
 

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from middlemark import exits
-from middlemark.commands.options import host_options, run_options
+from middlemark.commands.options import host_options, language_option, run_options
 from middlemark.commands.page import option, page
 from middlemark.model.description import Worker
 from middlemark.model.link import HERE
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 )
 @run_options
 @host_options
+@language_option()
 @option(
     "--against",
     metavar="VERSION",
@@ -110,12 +111,13 @@ def command(
     against: str | None,
     tuned: bool,
     certs: str | None,
+    language: str | None,
 ) -> int:
     """Plan, measure, store and print a run; return the exit code."""
     conditions, problems = read_fail_if(fail_if, (EXPECTATIONS, UNDECIDED))
     problems += _contradictions(options, quiet=quiet, verbose=verbose)
     named = _named(suites, options)
-    built = built_workers(named, dry_run=dry_run)
+    built = built_workers(named, dry_run=dry_run).in_language(language)
     if dry_run:
         _refuse_unchecked(suites, options, named, built)
     shown = RunOptions(interface, output_format, quiet, verbose, breakdown, rows, conditions)
@@ -135,6 +137,7 @@ def command(
             against,
             tuned,
             certs,
+            language,
         )
         has_other_options = any(further) or options != RawOptions()
         if problems:

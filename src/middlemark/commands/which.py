@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from middlemark import exits
-from middlemark.commands.options import formats, out_option, quiet_option, seed_option
+from middlemark.commands.options import formats, language_option, out_option, quiet_option, seed_option
 from middlemark.commands.page import option, page
 from middlemark.model.cell import FACTORS
 from middlemark.model.levels import SHARE, Wrong
@@ -118,6 +118,7 @@ GRAPH_BUDGET = "30m"
     group="What is measured",
     help="The adapters that race.",
 )
+@language_option()
 @option(
     "--transport",
     default="all",
@@ -153,6 +154,7 @@ def command(
     awake: bool,
     cpu: str | None,
     adapter: str,
+    language: str | None,
     transport: str,
     budget: str | None,
     seed: str | None,
@@ -162,7 +164,7 @@ def command(
     quiet: bool,
 ) -> int:
     """Plan the race, measure it and print the answer; return the exit code."""
-    built = built_workers(adapter.split(",") if _typed("adapter") else ())
+    built = built_workers(adapter.split(",") if _typed("adapter") else ()).in_language(language)
     budget = budget or (BUDGET if workload is None else GRAPH_BUDGET)
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
     how: dict[str, Any] = {"pin": pin} if pin else {}

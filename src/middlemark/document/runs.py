@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from middlemark.document.numbers import four_digits
 from middlemark.model.cell import subject
+from middlemark.model.description import Description
 from middlemark.model.imported import Source
 from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, Run
@@ -132,9 +133,17 @@ def state(run: Run) -> str:
     )
 
 
+def _language_of(described: Description) -> str:
+    """Return the language in parentheses; empty for C++, the language of most adapters."""
+    return "" if described.language == "C++" else f"({described.language})"
+
+
 def versions_of(run: Run) -> str:
     """Return the versions of Middlemark, of the middlewares and of the raw transports."""
-    named = [(each.is_raw_transport, f"{each.name} {each.version}".strip()) for each in run.file.adapters]
+    named = [
+        (each.is_raw_transport, " ".join(filter(None, (each.name, each.version, _language_of(each)))))
+        for each in run.file.adapters
+    ]
     names = [f"middlemark {run.file.middlemark}", *(name for is_raw, name in named if not is_raw)]
     raw_transports = ", ".join(name for is_raw, name in named if is_raw)
     return ", ".join(names) + (f"; raw transports: {raw_transports}" if raw_transports else "")

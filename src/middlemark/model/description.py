@@ -22,6 +22,8 @@ Credential = Literal["x509", "dds", "curve"]
 """Kinds of files in a set of certificates (docs/how-to/security.md). ``x509``: an authority's certificate, and a
 certificate and a key for each identity. ``dds``: also the governance and permissions of DDS Security. ``curve``: key
 pairs of CURVE."""
+WrittenIn = Literal["C++", "Rust", "Python"]
+"""The language of the middleware's interface that an adapter calls."""
 NativeType = Literal["boolean", "integer", "bytes", "duration", "choice", "text", "file"]
 """How the text of a native setting is read. ``boolean``: true or false (also 1 and 0, on and off). ``integer``: a whole
 number. ``bytes``: a number without or with a unit (65536, 64KiB). ``duration``: a number with a unit (1.5ms).
@@ -135,6 +137,8 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     """Path of the loaded library; empty: no library."""
     licence: str
     """SPDX identifier."""
+    language: WrittenIn = "C++"
+    """The language of the middleware's interface that is measured. Kits for other languages than C++ set it."""
     is_raw_transport: bool
     """true: a raw transport, which serves as baseline; false: a middleware."""
     bench_only: bool

@@ -78,6 +78,8 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
             continue
         seen.add(key)
         for adapter, transport in baselines:
+            if adapter.language not in ("C++", description.language):  # what one language can do limits no other
+                continue
             if searched is not None and transport.carrier not in (_TWO if searched == ANY else (searched,)):
                 continue
             if cell.workload is not None and transport.carrier not in _TWO:

@@ -46,6 +46,20 @@ class Built(NamedTuple):
     unchecked: tuple[str, ...] = ()
     """The adapters that a run would build first. A dry run cannot check the capabilities of these adapters."""
 
+    def in_language(self, language: str | None) -> "Built":
+        """Return the raw transports and the middlewares in this language (None: all). RequestError: there is none."""
+        if language is None:
+            return self
+        kept = {
+            name: worker
+            for name, worker in self.workers.items()
+            if worker.description.is_raw_transport or worker.description.language == language
+        }
+        if all(worker.description.is_raw_transport for worker in kept.values()):
+            text = f"no middleware in {language} is built; `middlemark list adapters` lists all, `build` builds them"
+            raise RequestError([Problem("--language", text)])
+        return self._replace(workers=kept)
+
 
 def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
     """Return the workers. Workers that do not answer are reported and left out.

@@ -68,6 +68,7 @@ COLUMNS: Mapping[str, Path] = {
         for name, each in METRICS.items()
         if not each.of_cell and name.partition(".")[0] not in PER_ROLE
     },
+    **_same("language"),
 }
 """Name of a column → keys that lead to its figure. New columns are appended, so that no column moves."""
 

@@ -136,6 +136,7 @@ def _result(
         name=name,
         version=version,
         versions=Versions(version, version if cell.pair == SAME else receiving.version if receiving else None),
+        language=described.language if described else None,
         trials=len(measured),
         failed_trials=len(outcomes) - len(measured),
         samples=sum(each.samples for each in trials),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import msgspec
 
 from middlemark.model.cell import Cell
+from middlemark.model.description import WrittenIn
 from middlemark.model.outcome import Arrived, Failure, NetworkCost, ProtectionProof, RunWarning, Second, TrialCounts
 from middlemark.model.protocol import OwnSettings
 from middlemark.model.times import Summary, Times
@@ -329,6 +330,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     name: str
     version: str | None
     versions: Versions = Versions()
+    language: WrittenIn | None = None
+    """The language of the interface that was measured; None: the adapter is not described, as after an import."""
     trials: int
     """Number of measured trials."""
     failed_trials: int

@@ -210,7 +210,8 @@ def _run(document: Document, at: int) -> Json:
             "told": machine_and_duration(run),
             "machine_facts": [each for each in facts.items() if each[1]],
             "adapters": [
-                fields(each, "name", "title", "version", "licence", "is_raw_transport") for each in file.adapters
+                fields(each, "name", "title", "version", "licence", "language", "is_raw_transport")
+                for each in file.adapters
             ],
             "notes": [*map(read_as, file.imported), *notes_of(run)],
             "trials": len(run.outcomes),
@@ -233,7 +234,15 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             **fields(row, "label", "name", "series", "is_raw_transport", "ratio"),
             "f": levels,
             **fields(
-                result, "version", "actual_transport", "protected_by", "trials", "failed_trials", "samples", *_RATES
+                result,
+                "version",
+                "language",
+                "actual_transport",
+                "protected_by",
+                "trials",
+                "failed_trials",
+                "samples",
+                *_RATES,
             ),
             "proof": proof_in_full(result) or None,
             "failed": fields(result.failed, *_WARNING_FIELDS) if result.failed else None,

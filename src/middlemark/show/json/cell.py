@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from middlemark.document.numbers import exact
 from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.description import WrittenIn
 from middlemark.model.factors import Factor
 from middlemark.model.link import Link, parse_link
 from middlemark.model.outcome import ProtectionProof, TrialCounts
@@ -86,6 +87,8 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     version: str | None
     versions: Versions
     """The versions of both sides, which differ in an unlike pair."""
+    language: WrittenIn | None
+    """The language of the interface that was measured."""
     pattern: Pattern | None
     size: int | None
     """Bytes of a message, with the header of 16 bytes."""

@@ -29,6 +29,7 @@ class AdapterRow(Output, frozen=True, kw_only=True):
     name: str
     version: str = ""
     title: str = ""
+    language: str = ""
     is_raw_transport: bool | None = None
     """None: the adapter cannot be measured here."""
     transports: tuple[str, ...] = ()
@@ -45,6 +46,7 @@ def adapter_rows(output: AdaptersOutput) -> list[AdapterRow]:
             name=each.description.name,
             version=each.description.version,
             title=each.description.title,
+            language=each.description.language,
             is_raw_transport=each.description.is_raw_transport,
             transports=tuple(transport.name for transport in each.description.transports),
             licence=each.description.licence,

@@ -8,6 +8,7 @@ from middlemark.document.changes import RunChanges
 from middlemark.document.document import Document, ExpectationResult, Expected
 from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.document.statements import reason
+from middlemark.model.description import WrittenIn
 from middlemark.model.plan import Fitted, Precision, Reached
 from middlemark.model.protocol import Clock, Reliability
 from middlemark.model.run import HostMachine, Machine, NotTried, Run
@@ -49,6 +50,7 @@ class AdapterOutput(Output, frozen=True, kw_only=True):
     title: str
     version: str
     licence: str
+    language: WrittenIn
     is_raw_transport: bool
     """True: a raw transport of the machine; false: a middleware."""
 

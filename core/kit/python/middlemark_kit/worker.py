@@ -1,0 +1,165 @@
+"""Runs an adapter as a worker: converts what the core's bridge passes as JSON, and calls the adapter."""
+
+import ctypes
+import gc
+import json
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+from middlemark_kit.contract import Adapter, Settings, Topic
+from middlemark_kit.protocol import NativeSetting
+from middlemark_kit.structs import AdapterError
+
+GC = NativeSetting(
+    help="Python's garbage collector: off: none; freeze: it leaves out the objects that exist at the start",
+    type="choice",
+    choices=("on", "off", "freeze"),
+    default="on",
+)
+LACKS = {
+    "types": (lambda types: set(types) == {"octets"}, "messages of a type other than octets"),
+}
+"""Limits of the kit: a transport's field → whether its value is possible, and the words for an impossible value."""
+
+
+def run(adapter: type[Adapter], library: str) -> None:
+    """Run the worker and end the process. ``library``: the path of the bridge."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a signal ends a worker at any time
+    kit = Kit(adapter)
+    threading.excepthook = kit.note_thread_failure
+    sys.unraisablehook = kit.note_callback_failure
+    bridge = ctypes.CDLL(library).middlemark_python_worker
+    bridge.argtypes = [
+        ctypes.c_int,
+        ctypes.POINTER(ctypes.c_char_p),
+        ctypes.py_object,
+        *[ctypes.c_int] * 3,
+        ctypes.c_size_t,
+    ]
+    words = [os.fsencode(each) for each in sys.argv]
+    received = [each for each in (adapter.subscriber_type, adapter.client_type) if each is not None]
+    status = bridge(
+        len(words),
+        (ctypes.c_char_p * len(words))(*words),
+        kit,
+        all(hasattr(each, "listen") and hasattr(each, "silence") for each in received),
+        adapter.client_type is not None,
+        adapter.protected_by is not Adapter.protected_by,
+        getattr(adapter.subscriber_type, "most_per_take", 0),
+    )
+    ctypes.CDLL(None).fflush(None)
+    os._exit(status)  # threads of the middleware may still run, and the interpreter's end would wait for them
+
+
+class Kit:
+    """The functions that the bridge calls before a trial is opened. Exceptions refuse the trial."""
+
+    def __init__(self, adapter: type[Adapter]) -> None:
+        """Nothing is opened here."""
+        self._adapter = adapter
+        self._failure = ""
+
+    def describe(self) -> str:
+        """Return the description, with the kit's own settings. Refuses what the kit cannot do."""
+        about = self._adapter.description()
+        for transport in about.transports:
+            for field, (possible, words) in LACKS.items():
+                if not possible(getattr(transport, field)):
+                    raise AdapterError(
+                        f"{about.name}: the transport {transport.name} lists {words}, which the kit for Python lacks",
+                        f"leave it out of `{field}` in description()",
+                    )
+        about.language = "Python"
+        about.native = {"gc": GC, **about.native}
+        return about.to_json()
+
+    def check(self, settings: str) -> None:
+        """Pass on the adapter's AdapterError."""
+        self._adapter.check(settings_of(settings))
+
+    def companions(self, settings: str) -> str:
+        """Return the daemons as JSON."""
+        return json.dumps([each.fields() for each in self._adapter.companions(settings_of(settings))])
+
+    def open(self, text: str) -> "Opened":
+        """Open the middleware."""
+        settings = settings_of(text)
+        if settings.native.get("gc") == "off":
+            gc.disable()
+        return Opened(self._adapter(settings), settings)
+
+    def note_thread_failure(self, failed: threading.ExceptHookArgs) -> None:
+        """Keep the first exception that ended a thread of the middleware, and print it."""
+        if not self._failure:
+            name = failed.thread.name if failed.thread is not None else "a thread"
+            self._failure = f"{failed.exc_type.__name__} in {name}: {failed.exc_value}"
+        sys.__excepthook__(failed.exc_type, failed.exc_value or failed.exc_type(), failed.exc_traceback)
+
+    def note_callback_failure(self, failed: Any) -> None:
+        """Keep the first exception that a callback of an extension module raised, and print it."""
+        if not self._failure:
+            self._failure = f"{failed.exc_type.__name__} in a callback: {failed.exc_value}"
+        sys.__unraisablehook__(failed)
+
+    def thread_failure(self) -> str:
+        """Return the text of that exception; empty: there was none."""
+        return self._failure
+
+
+class Opened:
+    """The functions that the bridge calls while the middleware is open."""
+
+    def __init__(self, adapter: Adapter, settings: Settings) -> None:
+        """``adapter`` is open."""
+        self._adapter = adapter
+        self._settings = settings
+
+    def publisher(self, topic: str, index: int) -> Any:
+        """Make a publisher."""
+        return self._adapter.publisher(Topic.of(json.loads(topic)), index)
+
+    def subscriber(self, topic: str, index: int) -> Any:
+        """Make a subscriber."""
+        return self._adapter.subscriber(Topic.of(json.loads(topic)), index)
+
+    def client(self, service: str, index: int) -> Any:
+        """Make a client."""
+        return self._adapter.client(Topic.of(json.loads(service)), index)  # type: ignore[attr-defined]
+
+    def server(self, service: str, index: int) -> Any:
+        """Make a server."""
+        return self._adapter.server(Topic.of(json.loads(service)), index)  # type: ignore[attr-defined]
+
+    def notes(self) -> str:
+        """Return the notes as JSON. Called once, after matching: from here on no objects are made but for messages."""
+        if self._settings.native.get("gc") == "freeze":
+            gc.collect()
+            gc.freeze()
+        return json.dumps(self._adapter.notes())
+
+    def own_settings(self) -> str:
+        """Return the settings in the middleware's own form as JSON; empty: the adapter reports none."""
+        own = self._adapter.own_settings()
+        return "" if own is None else own.to_json()
+
+    def protected_by(self) -> str:
+        """Return the algorithms in force."""
+        return self._adapter.protected_by()
+
+    def refusals(self) -> str:
+        """Return the middleware's messages about rejected peers."""
+        return self._adapter.refusals()
+
+    def close(self) -> None:
+        """Close the middleware."""
+        self._adapter.close()
+
+
+def settings_of(text: str) -> Settings:
+    """Return the settings that the bridge passes."""
+    values = json.loads(text)
+    values["endpoints"] = tuple(map(Topic.of, values["endpoints"]))
+    return Settings.of(values)
