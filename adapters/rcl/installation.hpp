@@ -31,14 +31,14 @@ inline constexpr const char* wheels_distribution = "";
 inline void use_wheels(const std::string& folder) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
-    throw AdapterError("rcl: " + folder + ", from which this worker was built, does not exist",
-                       "`./middlemark build rcl` sets it up again");
+    throw AdapterError("rcl: " + folder +
+                       ", from which this worker was built, does not exist; `./middlemark build rcl` sets it up again");
   }
   const char* const sourced = std::getenv("AMENT_PREFIX_PATH");
   if (sourced != nullptr && *sourced != '\0' && sourced != folder) {
     throw AdapterError("rcl: this worker was built from the wheels in " + folder +
-                           ", but another ROS 2 is sourced in this shell (AMENT_PREFIX_PATH=" + sourced + ")",
-                       "use a shell without it, or `./middlemark build rcl` here, which measures the sourced ROS 2");
+                       ", but another ROS 2 is sourced in this shell (AMENT_PREFIX_PATH=" + sourced +
+                       "); use a shell without it, or `./middlemark build rcl` here, which measures the sourced ROS 2");
   }
   setenv("AMENT_PREFIX_PATH", folder.c_str(), 1);
 }
@@ -59,8 +59,8 @@ inline void use_wheels(const std::string& folder) {
     if (rmw.name == chosen) return rmws;
     names += (names.empty() ? "" : ", ") + rmw.name;
   }
-  throw AdapterError("rcl: RMW_IMPLEMENTATION=" + chosen + ": this ROS 2 does not have that RMW; it has " + names,
-                     "unset RMW_IMPLEMENTATION, or install the RMW and source ROS 2 again");
+  throw AdapterError("rcl: RMW_IMPLEMENTATION=" + chosen + ": this ROS 2 does not have that RMW; it has " + names +
+                     ". Unset RMW_IMPLEMENTATION, or install the RMW and source ROS 2 again");
 }
 
 }  // namespace middlemark::rcl

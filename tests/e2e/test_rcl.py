@@ -26,7 +26,7 @@ def test_an_rmw_that_is_not_there_is_refused_with_those_that_are() -> None:
     assert ran.returncode != 0
     text = ran.stdout + ran.stderr
     assert "RMW_IMPLEMENTATION=rmw_nowhere_cpp: this ROS 2 does not have that RMW; it has rmw_fastrtps_cpp" in text
-    assert "unset RMW_IMPLEMENTATION" in text
+    assert "Unset RMW_IMPLEMENTATION" in text
 
 
 @NOT_BUILT
