@@ -43,7 +43,8 @@ configure_workers() {
   changed=()  # already printed
   rm -rf "$setup_state/refused"
   while ! logged_apart "$setup_state/cmake.log" \
-    cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMIDDLEMARK_ADAPTERS=all "${kept[@]}"; do
+    cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DMIDDLEMARK_ADAPTERS=all \
+      "-DPython3_EXECUTABLE=$PWD/.venv/bin/python" "${kept[@]}"; do
     leave_out_refused ||
       fail "cmake did not configure the workers; the whole log is $log" "the lines above name what is missing"
   done
