@@ -137,6 +137,7 @@ int print_refusals(const WorkerParts& parts) {
       refusal = json_of(error_event(std::current_exception()));
     }
     std::fputs((text_of(refusal) + "\n").c_str(), answers);
+    std::fflush(answers);
   }
   return std::fclose(answers) == 0 ? 0 : exit_failed;
 }

@@ -188,8 +188,10 @@ static struct record* claimed(struct file* file) {
   const uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
   for (;;) {
     if (__builtin_expect(filling_of == now, 1)) {
-      const uint64_t i = atomic_fetch_add_explicit(&filling->claimed, 1, memory_order_relaxed);
-      if (__builtin_expect(i < chunk_records, 1)) return &filling->records[i];
+      /* Read once: a signal handler that interrupts here may begin the next chunk. */
+      struct chunk* const chunk = __atomic_load_n(&filling, __ATOMIC_RELAXED);
+      const uint64_t i = atomic_fetch_add_explicit(&chunk->claimed, 1, memory_order_relaxed);
+      if (__builtin_expect(i < chunk_records, 1)) return &chunk->records[i];
     }
     if (atomic_load_explicit(&file->head.chunks_claimed, memory_order_relaxed) >= file->head.chunks) return NULL;
     const uint64_t next = atomic_fetch_add(&file->head.chunks_claimed, 1);

@@ -1,6 +1,8 @@
 """The table of frameworks: every fact has a source, and every measured middleware is in it."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -10,6 +12,10 @@ from middlemark.model.version import adapter_of
 from middlemark.suite.frameworks import FACTS, Fact, frameworks
 from middlemark.workers.find import find_workers
 
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROWS = [re.findall(r"\[`([\w-]+)`\]", line.split("|")[1]) for line in README.splitlines() if line.startswith("| [`")]
+FIRST_OF_ROW = {name: row[0] for row in ROWS for name in row}
+"""The name of an adapter → the first adapter in its row of the README's tables: a client in Python is in another's row."""
 DOCUMENTED_ONLY = {"aseba", "urbi", "mira"}
 
 
@@ -34,8 +40,10 @@ def test_every_measured_middleware_is_in_the_table_with_its_own_licence() -> Non
         about = worker.description
         if about.is_raw_transport or about.bench_only or about.name in ("ros2-wire", "rcl"):
             continue  # ROS 2 without rclcpp
-        assert adapter_of(about.name) in by_adapter
-        assert by_adapter[adapter_of(about.name)].licence == Fact(about.licence, "adapter")
+        name = adapter_of(about.name)
+        assert FIRST_OF_ROW[name] in by_adapter
+        if FIRST_OF_ROW[name] == name:  # a client in Python has a licence of its own
+            assert by_adapter[name].licence == Fact(about.licence, "adapter")
 
 
 def test_the_list_shows_a_dash_for_an_unknown_fact() -> None:

@@ -44,6 +44,9 @@ CONTROL_BYTES = 200
 """If frames are smaller than this on average, they may be only acknowledgements and heartbeats (RTPS: 52 to 100
 bytes)."""
 
+BATCH_OVERHEAD = 4
+"""Datagrams that each contain several messages have fewer bytes than this multiple of the messages' own bytes."""
+
 
 def stream_actual_transport(
     evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
@@ -56,7 +59,8 @@ def stream_actual_transport(
     workers must have a socket of this kind. Secondly, a reliable stream also acknowledges. For small messages,
     heartbeats and acknowledgements take more bytes than the messages. So if the workers have mapped shared memory, the
     frames must also be larger than CONTROL_BYTES on average. With smaller frames either transport is possible, and the
-    result is None. With mapped shared memory, fewer datagrams than messages are discovery.
+    result is None. With mapped shared memory, fewer datagrams than messages are discovery, unless their bytes fit those of
+    messages in batches.
     """
     if messages <= 0:
         return None
@@ -68,8 +72,8 @@ def stream_actual_transport(
         content = evidence.loopback_bytes - frames * overhead
         if getattr(evidence, sockets) == 0 or content < payload / 2 or frames * most < payload / 2:
             continue
-        if mapped and kind == "udp" and frames < messages:
-            continue  # a few large datagrams: the discovery of ROS 2
+        if mapped and kind == "udp" and frames < messages and not 1 < content / payload < BATCH_OVERHEAD:
+            continue  # discovery of ROS 2: its datagrams are too few for the messages, and too large for batches of them
         if mapped and content < frames * CONTROL_BYTES:
             possible = True
         else:
