@@ -59,8 +59,8 @@ def stream_actual_transport(
     workers must have a socket of this kind. Secondly, a reliable stream also acknowledges. For small messages,
     heartbeats and acknowledgements take more bytes than the messages. So if the workers have mapped shared memory, the
     frames must also be larger than CONTROL_BYTES on average. With smaller frames either transport is possible, and the
-    result is None. With mapped shared memory, fewer datagrams than messages are discovery, unless their bytes fit those of
-    messages in batches.
+    result is None. With mapped shared memory, fewer datagrams than messages are discovery, unless their bytes fit
+    batches of messages.
     """
     if messages <= 0:
         return None
@@ -73,7 +73,7 @@ def stream_actual_transport(
         if getattr(evidence, sockets) == 0 or content < payload / 2 or frames * most < payload / 2:
             continue
         if mapped and kind == "udp" and frames < messages and not 1 < content / payload < BATCH_OVERHEAD:
-            continue  # discovery of ROS 2: its datagrams are too few for the messages, and too large for batches of them
+            continue  # discovery of ROS 2: too few datagrams for the messages, too large or too small for batches
         if mapped and content < frames * CONTROL_BYTES:
             possible = True
         else:
