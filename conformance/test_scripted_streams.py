@@ -253,7 +253,10 @@ def test_a_lost_reply_counts_at_its_own_client(null: Candidate, runner: Runner) 
     requested = Limits(samples=50, warmup_s=0.02, reply_timeout_s=0.1, limit_s=60.0)
     measured = runner.measure(null, cell, requested)
     assert measured.heard is not None
-    assert [client.lost for client in results_of(ClientResult, measured.heard.senders)] == [0, 2]
-    kept = measured.kept("client")
-    assert set(kept[0]["sequence"].tolist()) == set(range(1, 51))
-    assert set(kept[1]["sequence"].tolist()) == set(range(1, 51)) - {3, 7}
+    clients = results_of(ClientResult, measured.heard.senders)
+    assert [client.lost for client in clients] == [0, 2]
+    every = set(range(1, 51))
+    for client, answered in zip(clients, (every, every - {3, 7}), strict=True):
+        kept = set(measured.kept("client")[client.index]["sequence"].tolist())
+        assert kept <= answered
+        assert len(answered - kept) == client.late  # on a busy machine a reply may arrive after the timeout
