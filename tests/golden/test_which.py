@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from race_runs import RAW_TRANSPORT, Truth, race, resume
 from syrupy.assertion import SnapshotAssertion
@@ -21,6 +22,7 @@ from middlemark.runs.read import read_measured
 from middlemark.show.json.which import render_json
 from middlemark.show.which import render_races, render_table
 from middlemark.verdicts.comparisons import Comparisons
+from middlemark.verdicts.experiments import Standing
 from middlemark.verdicts.judging import judged_experiments
 from middlemark.verdicts.race import RaceVerdict, elimination, races, rounds_of
 from outputs import read_output
@@ -333,3 +335,12 @@ def test_the_report_agrees_with_the_answer_of_the_same_run(tmp_path: Path, seed:
         is_judged = found.verdict == "best" and each.comparison.metric == "p50" and judged.pairs >= 6
         if is_judged and best in (each.a, each.b):
             assert each.comparison.word in (("slower", "eliminated") if each.a == best else ("faster", "A eliminated"))
+
+
+def test_a_configuration_of_the_winner_with_too_few_trials_is_named_as_possibly_as_fast(field: Path) -> None:
+    found = answer(field)
+    best, other, *rest = found.experiment.rows
+    unsettled = msgspec.structs.replace(other, standing=Standing.TOO_FEW_TRIALS)
+    experiment = msgspec.structs.replace(found.experiment, rows=(best, unsettled, *rest))
+    text = how_sure(msgspec.structs.replace(found, experiment=experiment))
+    assert f"{other.row.name} is equivalent to the best, or the difference is undecided." in text

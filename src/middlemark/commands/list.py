@@ -60,17 +60,18 @@ def adapters(verbose: bool, output_format: str) -> int:
         )
         text = render(output_format, listed, AdapterRow, adapter_rows(listed))
         return exits.CELL_FAILED if output.failed(text) else exits.OK
+    wide = max((len(each) for each in (*(one.description.name for one in workers), *absent)), default=0)
     for worker in workers:
         about = worker.description
         names = ", ".join(transport.name for transport in about.transports)
         kinds = ["raw transport"] if about.is_raw_transport else []
         kinds += [] if about.language == "C++" else [about.language]
         kind = f" ({', '.join(kinds)})" if kinds else ""
-        click.echo(f"{about.name:<12} {about.version:<22} {about.title}{kind}: {names}")
+        click.echo(f"{about.name:<{wide}} {about.version:<22} {about.title}{kind}: {names}")
         if verbose:
             _details(about, worker.path)
     for name, why in absent.items():
-        click.echo(f"{name:<12} {'not built':<22} {why}")
+        click.echo(f"{name:<{wide}} {'not built':<22} {why}")
     for each in broken:
         _broken(each)
     if not workers and not absent:

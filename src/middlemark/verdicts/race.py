@@ -60,7 +60,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def also(self) -> tuple[JudgedRow, ...]:
         """If there is a winner: other configurations of the same middleware that may be as fast as the winner."""
-        alike = (Standing.EQUIVALENT, Standing.UNDECIDED)
+        alike = (Standing.EQUIVALENT, Standing.UNDECIDED, Standing.TOO_FEW_TRIALS)
         return tuple(each for each in self.experiment.rows[1:] if self.verdict == "best" and each.standing in alike)
 
     @property
