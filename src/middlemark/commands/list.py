@@ -65,7 +65,7 @@ def adapters(verbose: bool, output_format: str) -> int:
         about = worker.description
         names = ", ".join(transport.name for transport in about.transports)
         kinds = ["raw transport"] if about.is_raw_transport else []
-        kinds += [] if about.language == "C++" else [about.language]
+        kinds += [] if about.language == "C++" or about.language in about.title else [about.language]
         kind = f" ({', '.join(kinds)})" if kinds else ""
         click.echo(f"{about.name:<{wide}} {about.version:<22} {about.title}{kind}: {names}")
         if verbose:
