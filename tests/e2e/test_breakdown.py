@@ -16,8 +16,10 @@ MANY = 2_000
 """Enough messages: a fast run may stamp only one message in 61, and a breakdown needs 20."""
 
 
-def breakdown(bench: Bench, *given: str, adapter: str = "null", samples: int = SAMPLES) -> dict[str, float]:
-    short = ["--adapter", adapter, "--size", "64", "--trials", "1", "--samples", str(samples), "--warmup", "10ms"]
+def breakdown(
+    bench: Bench, *given: str, adapter: str = "null", samples: int = SAMPLES, size: str = "64"
+) -> dict[str, float]:
+    short = ["--adapter", adapter, "--size", size, "--trials", "1", "--samples", str(samples), "--warmup", "10ms"]
     ended = bench.run("run", *short, *given, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
     cell: dict[str, Any] = ended.document["cells"][0]
@@ -88,12 +90,14 @@ def test_a_stream_separates_waiting_from_writing(bench: Bench) -> None:
 def test_serializing_is_a_separate_part_at_each_end(bench: Bench, adapter: str, transport: str) -> None:
     if adapter not in executables():
         pytest.skip(f"{adapter} was not built here")
-    typed = ["--transport", transport, "--receive", "block", "--size", "256k", "--samples", "400", "--type"]
-    found = breakdown(bench, *typed, "image", adapter=adapter)
+    typed = ["--transport", transport, "--receive", "block", "--type"]
+    found = breakdown(bench, *typed, "image", adapter=adapter, samples=400, size="256k")
     assert list(found)[:2] == ["serialize", "write"]
     assert list(found)[-1] == "reply deserialize"
     assert all(found[f"{way}{part}"] > 0 for way in ("", "reply ") for part in ("serialize", "deserialize"))
-    assert not {"serialize", "deserialize"} & set(breakdown(bench, *typed, "octets", adapter=adapter))
+    assert not {"serialize", "deserialize"} & set(
+        breakdown(bench, *typed, "octets", adapter=adapter, samples=400, size="256k")
+    )
 
 
 def test_serializing_inside_the_middlewares_calls_is_absent_with_the_reason(bench: Bench) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from product import Bench, Ended, until
 
-ASKED = ("run", "--adapter", "null", "--transport", "memory", "--size", "16,1k", "--trials", "3", "--warmup", "10ms")
+ASKED = ("run", "--adapter", "null", "--transport", "memory", "--size", "16,1k", "--warmup", "10ms", "--trials", "3")
 TRIALS = 6
 
 
@@ -88,7 +88,7 @@ def test_a_run_of_another_machine_or_version_is_refused_with_all_differences(ben
 
 
 def test_resume_refuses_other_factors_and_a_run_under_way(bench: Bench) -> None:
-    run = bench.start(*ASKED, "--trials", "100", "--duration", "300ms", "--quiet")
+    run = bench.start(*ASKED[:-1], "100", "--duration", "300ms", "--quiet")
     until(run.trials)
     with_factors = bench.run_leaving("run", "--resume", str(run.folder), "--size", "64")
     assert with_factors.code == 2

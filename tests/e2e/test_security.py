@@ -93,8 +93,8 @@ def test_certificates_for_a_run_without_security_are_refused(bench: Bench, tmp_p
 
 def test_a_resumed_run_has_the_same_certificates_and_proves_each_row_once(bench: Bench, tmp_path: Path) -> None:
     make_set(str(tmp_path / "mine"))
-    asked = (*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"), "--trials", "4")
-    run = bench.start(*asked)
+    asked = (*RUN, "--security", "encrypted", "--certs", str(tmp_path / "mine"))
+    run = bench.start(*(("4" if each == "2" else each) for each in asked))
     while run.trials() < 1:
         assert run.process.poll() is None
         time.sleep(0.01)
