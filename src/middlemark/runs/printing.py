@@ -51,15 +51,22 @@ def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
     judged = judged_document(placed(run, shown.output_format)) if shown.output_format in JUDGED else None
     document = judged or _document([placed(run, shown.output_format)], options)
     has_changes = not is_question(run)
-    if shows_changes := has_changes and FORMATS[shown.output_format].judged:
-        document = msgspec.structs.replace(document, since_last_run=changes_since_last(run), history=kept_history(run))
+    changes_are_printed = has_changes and FORMATS[shown.output_format].judged
+
+    def with_changes() -> "Document":
+        return msgspec.structs.replace(document, since_last_run=changes_since_last(run), history=kept_history(run))
+
+    if changes_are_printed:
+        document = with_changes()
     unwritten = output.write(text_of(run, options, document))
+    if has_changes and not changes_are_printed:
+        document = with_changes()
     write_report_of(
         run,
         quiet=shown.quiet or not has_changes,
         document=judged and document,
-        since_last_run=document.since_last_run if shows_changes or not has_changes else changes_since_last(run),
-        history=document.history if shows_changes or not has_changes else kept_history(run),
+        since_last_run=document.since_last_run,
+        history=document.history,
     )
     return unwritten
 
