@@ -48,6 +48,16 @@ inline const char* words(rcl_ret_t code) noexcept {
 }
 using LastFailure = kit::LastFailure<&words>;
 
+/// Returns true if the call of rcl succeeded. Notes any other code except `empty`, which says that nothing has arrived.
+[[nodiscard]] inline bool succeeded(rcl_ret_t code, const char* call, LastFailure& failure,
+                                    rcl_ret_t empty = RCL_RET_OK) noexcept {
+  if (code == RCL_RET_OK) [[likely]]
+    return true;
+  if (code != empty) failure.note(call, code);
+  rcl_reset_error();
+  return false;
+}
+
 /// The process's context and its node. Runs from rcl_init() to rcl_shutdown() with the trial's RMW.
 class Node : kit::Pinned {
  public:

@@ -9,6 +9,7 @@
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/take.hpp>
 #include <middlemark_interfaces/srv/bytes.h>
 #include <rcl/graph.h>
 #include <rcl/rcl.h>
@@ -64,27 +65,17 @@ class Client : kit::Pinned {
 
   [[nodiscard]] Published publish() noexcept {
     const rcl_ret_t code = rcl_send_request(&client_, &request_, &sequence_);
-    if (code == RCL_RET_OK) [[likely]]
-      return Published::ok;
-    failure_.note("rcl_send_request", code);
-    rcl_reset_error();
-    return Published::failed;
+    return succeeded(code, "rcl_send_request", failure_) ? Published::ok : Published::failed;
   }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    std::size_t visits = 0;
-    while (visits < most_per_take) {
-      const rcl_ret_t code = rcl_take_response(&client_, &header_, &reply_);
-      if (code != RCL_RET_OK) {
-        if (code != RCL_RET_CLIENT_TAKE_FAILED) failure_.note("rcl_take_response", code);
-        rcl_reset_error();
-        break;
-      }
-      ++visits;
-      visitor(std::as_bytes(reply_.array()));
-    }
-    return visits;
+    return kit::take_up_to<most_per_take>(
+        [this]() noexcept {
+          const rcl_ret_t code = rcl_take_response(&client_, &header_, &reply_);
+          return succeeded(code, "rcl_take_response", failure_, RCL_RET_CLIENT_TAKE_FAILED);
+        },
+        [&](bool /*taken*/) { visitor(std::as_bytes(reply_.array())); });
   }
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
@@ -131,27 +122,17 @@ class Server : kit::Pinned {
 
   [[nodiscard]] Published publish() noexcept {
     const rcl_ret_t code = rcl_send_response(&service_, &header_, &reply_);
-    if (code == RCL_RET_OK) [[likely]]
-      return Published::ok;
-    failure_.note("rcl_send_response", code);
-    rcl_reset_error();
-    return Published::failed;
+    return succeeded(code, "rcl_send_response", failure_) ? Published::ok : Published::failed;
   }
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    std::size_t visits = 0;
-    while (visits < most_per_take) {
-      const rcl_ret_t code = rcl_take_request(&service_, &header_, &request_);
-      if (code != RCL_RET_OK) {
-        if (code != RCL_RET_SERVICE_TAKE_FAILED) failure_.note("rcl_take_request", code);
-        rcl_reset_error();
-        break;
-      }
-      ++visits;
-      visitor(std::as_bytes(request_.array()));
-    }
-    return visits;
+    return kit::take_up_to<most_per_take>(
+        [this]() noexcept {
+          const rcl_ret_t code = rcl_take_request(&service_, &header_, &request_);
+          return succeeded(code, "rcl_take_request", failure_, RCL_RET_SERVICE_TAKE_FAILED);
+        },
+        [&](bool /*taken*/) { visitor(std::as_bytes(request_.array())); });
   }
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {

@@ -8,11 +8,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/deadline.hpp>
 #include <middlemark/kit/messages.hpp>
 #include <middlemark/kit/pinned.hpp>
+#include <middlemark/kit/take.hpp>
 #include <rcl/rcl.h>
 
 #include "node.hpp"
@@ -96,9 +98,7 @@ class Publisher : kit::Pinned {
   [[nodiscard]] std::span<std::byte> borrowed() noexcept {
     if (loaned_ == nullptr) {
       const rcl_ret_t code = rcl_borrow_loaned_message(&publisher_, support_, &loaned_);
-      if (code != RCL_RET_OK) [[unlikely]] {
-        failure_.note("rcl_borrow_loaned_message", code);
-        rcl_reset_error();
+      if (!succeeded(code, "rcl_borrow_loaned_message", failure_)) [[unlikely]] {
         loaned_ = nullptr;
         return {};
       }
@@ -147,25 +147,19 @@ class Subscriber : kit::Pinned {
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    std::size_t visits = 0;
-    for (; visits < most_per_take; ++visits) {
-      void* loaned = nullptr;
-      const rcl_ret_t code = loan_ ? rcl_take_loaned_message(&subscription_, &loaned, &info_, nullptr)
-                                   : rcl_take(&subscription_, message_->to_fill(), &info_, nullptr);
-      if (code != RCL_RET_OK) {
-        if (code != RCL_RET_SUBSCRIPTION_TAKE_FAILED)
-          failure_.note(loan_ ? "rcl_take_loaned_message" : "rcl_take", code);
-        rcl_reset_error();
-        break;
-      }
-      if (loan_) {
-        visitor(std::span(static_cast<const std::byte*>(loaned), bytes_));
-        released(rcl_return_loaned_message_from_subscription(&subscription_, loaned));
-      } else {
-        visitor(message_->received());
-      }
-    }
-    return visits;
+    void* loaned = nullptr;
+    return kit::take_up_to<most_per_take>(
+        [&]() noexcept {
+          const rcl_ret_t code = loan_ ? rcl_take_loaned_message(&subscription_, &loaned, &info_, nullptr)
+                                       : rcl_take(&subscription_, message_->to_fill(), &info_, nullptr);
+          return succeeded(code, loan_ ? "rcl_take_loaned_message" : "rcl_take", failure_,
+                           RCL_RET_SUBSCRIPTION_TAKE_FAILED);
+        },
+        [&](bool /*taken*/) {
+          if (!loan_) return visitor(message_->received());
+          visitor(std::span(static_cast<const std::byte*>(loaned), bytes_));
+          released(rcl_return_loaned_message_from_subscription(&subscription_, std::exchange(loaned, nullptr)));
+        });
   }
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
