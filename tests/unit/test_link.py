@@ -40,6 +40,8 @@ def test_a_written_link_reads_back_as_the_same(link: Link) -> None:
     [
         ("fast", "is not a rate of a link; write 100mbit"),
         ("1000", "is ambiguous; write 1000bit"),
+        (".", "is not a rate of a link; write 100mbit"),
+        ("1.2.3", "is not a rate of a link; write 100mbit"),
         ("40gbit", "cannot be emulated; write a rate from 1kbit to 10gbit"),
         ("1gbit,2ms", "'2ms' is not a property of a link; write NAME=VALUE"),
         ("1gbit,delays=2ms", "did you mean 'delay'?"),

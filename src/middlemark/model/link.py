@@ -11,8 +11,9 @@ from middlemark.model.levels import Kind, Level, Wrong
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.units import UnitError, parse_percent, parse_seconds
 
-_RATE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)\s*([kmg]?)(?:bit|bit/s)", re.IGNORECASE)
-_AMBIGUOUS = re.compile(r"([0-9.]+)\s*([kmg]?)(?:bps|b/s|b)?", re.IGNORECASE)
+_NUMBER = r"([0-9]{1,12}(?:\.[0-9]{1,9})?)"
+_RATE = re.compile(_NUMBER + r"\s*([kmg]?)(?:bit|bit/s)", re.IGNORECASE)
+_AMBIGUOUS = re.compile(_NUMBER + r"\s*([kmg]?)(?:bps|b/s|b)?", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 LEAST_BPS, MOST_BPS = 1000, 10_000_000_000
 """Above 10 Gbit/s the processor, which sends frames one by one, is the limit and not the line."""
