@@ -41,7 +41,7 @@ class Mqtt : kit::Pinned {
             .native = kit::native_table<mqtt::Native>()};
   }
 
-  static void check(const Settings& settings) { mqtt::Options{settings}; }
+  static void check(const Settings& settings) { mqtt::check_user_file(mqtt::Options(settings)); }
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) { return {mqtt::broker(settings)}; }
 
   [[nodiscard]] mqtt::Publisher publisher(const Topic& topic, unsigned index) { return {trial_, topic, index}; }

@@ -5,7 +5,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 
 #include "options.hpp"
 #include "tls.hpp"
+#include "user_file.hpp"
 
 namespace middlemark::mqtt {
 
@@ -47,25 +47,6 @@ struct BrokerAddress {
   }
 };
 
-/// Returns the user's configuration file without the lines that the trial sets itself, such as listeners.
-[[nodiscard]] inline std::string user_lines(const std::string& path) {
-  if (path.empty()) return "";
-  std::ifstream file(path);
-  if (!file) throw AdapterError("mqtt: config: " + path + " cannot be read");
-  std::string kept;
-  for (std::string line; std::getline(file, line);) {
-    std::string word;
-    std::istringstream(line) >> word;
-    const bool set_by_trial = word == "listener" || word == "port" || word == "bind_address" || word == "user" ||
-                              word == "pid_file" || word == "allow_anonymous" || word.starts_with("log_") ||
-                              word.starts_with("persistence") || word == "cafile" || word == "capath" ||
-                              word == "certfile" || word == "keyfile" || word == "require_certificate" ||
-                              word.starts_with("use_") || word == "acl_file" || word == "tls_version";
-    if (!set_by_trial) kept += line + '\n';
-  }
-  return kept;
-}
-
 /// The settings and the broker's address, which all clients of a process share.
 struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
@@ -89,6 +70,19 @@ struct Trial : kit::Trial<Options> {
   return text.str();
 }
 
+/// Returns the path of mosquitto's program.
+[[nodiscard]] inline std::string broker_program() {
+  return kit::find_program("mosquitto", "Debian, Ubuntu: apt install mosquitto");
+}
+
+/// Throws an AdapterError if mosquitto rejects the user's configuration, or if a trial cannot carry it out.
+inline void check_user_file(const Options& options) {
+  if (options.config.empty()) return;
+  const std::string text = "listener " + std::to_string(kit::free_port("lo", SOCK_STREAM)) + " 127.0.0.1\n" +
+                           read_user_file(options.config).lines + "log_dest stderr\n" + broker_settings(options);
+  ask_mosquitto(options.config, geteuid() == 0 ? text + "user root\n" : text, broker_program());
+}
+
 /// Writes the broker's configuration, and returns the command that starts the broker.
 [[nodiscard]] inline Companion broker(const Settings& settings) {
   const Options options(settings);
@@ -100,7 +94,7 @@ struct Trial : kit::Trial<Options> {
           : BrokerAddress{kit::unix_path(settings, "broker"), 0};
   std::ostringstream text;
   text << "listener " << address.port << ' ' << address.host << '\n';
-  text << user_lines(options.config);
+  text << read_user_file(options.config).lines;
   // Without this line a mosquitto that root starts changes to the user mosquitto, who may not enter the trial's folder.
   if (geteuid() == 0) text << "user root\n";
   if (settings.security == Security::none) {
@@ -114,8 +108,7 @@ struct Trial : kit::Trial<Options> {
   text << broker_settings(options);
   kit::Rendezvous(settings).leave("mosquitto.conf", text.str());
   return {.name = "mosquitto at " + address.text(),
-          .argv = {kit::find_program("mosquitto", "Debian, Ubuntu: apt install mosquitto"), "-c",
-                   settings.scratch + "/mosquitto.conf"},
+          .argv = {broker_program(), "-c", settings.scratch + "/mosquitto.conf"},
           .environment = {{broker_variable, address.text()}},
           .ready_pattern = "mosquitto version .* running"};
 }

@@ -10,6 +10,8 @@
 #include <middlemark/kit/native.hpp>
 #include <middlemark/settings.hpp>
 
+#include "user_file.hpp"
+
 namespace middlemark::mqtt {
 
 struct Native : kit::NativeKeys {
@@ -56,9 +58,11 @@ struct Options : Native {
       throw AdapterError("mqtt: native.qos = " + std::to_string(*qos) + " contradicts the trial's reliability",
                          "0 is best-effort, 1 and 2 are reliable");
     }
-    if (!config.empty())
-      notes.emplace_back(
-          "config: Middlemark replaces its listener, log, persistence and depth; it does not apply to the clients");
+    if (!config.empty()) {
+      const std::string replaced = read_user_file(config).replaced;
+      notes.push_back("config: the broker only, not the clients; the trial sets its listener, log, persistence and depth" +
+                      (replaced.empty() ? "" : "; left out: " + replaced));
+    }
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // in the broker, for all subscribers together
     constexpr std::uint64_t least_bytes = std::uint64_t{64} << 20;
     std::uint64_t subscribers = 1;

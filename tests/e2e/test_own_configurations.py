@@ -81,6 +81,16 @@ def test_a_file_that_the_middleware_rejects_is_refused_in_its_words(
             ("a trial has no discovery server",),
         ),
         ("zenoh-not-json.json5", "{ mode: peer", ("zenoh-not-json.json5",)),
+        (
+            "mqtt-wrong-word.conf",
+            "listener 1883 0.0.0.0\nmax_inflight_messages 10\nmax_queued_message 5\n",
+            ("line 3", "mosquitto says", "max_queued_message"),
+        ),
+        (
+            "mqtt-bridge.conf",
+            "max_keepalive 60\nconnection cloud\naddress 192.0.2.1:1883\n",
+            ("connection (line 2)", "no second broker"),
+        ),
     ],
 )
 def test_a_file_that_a_trial_cannot_use_is_refused_with_the_reason(
@@ -143,3 +153,15 @@ def test_a_zenoh_router_is_a_peer_in_a_trial_and_the_row_says_so(bench: Bench) -
     text = own(cell)
     assert 'mode "router"' in text
     assert "0.0.0.0:17447" in text
+
+
+def test_mosquitto_runs_with_the_file_and_the_row_names_what_was_left_out(bench: Bench) -> None:
+    file = bench.folder / "mqtt-own.conf"
+    file.write_text(f"listener 1883 0.0.0.0\nmax_inflight_messages 7\nlog_dest file {bench.folder}/broker.log\n")
+    before = set(bench.folder.iterdir())
+    ended = run(bench, file)
+    assert ended.code == 0, ended.err
+    assert set(bench.folder.iterdir()) - before == {bench.out}
+    [cell] = ended.document["cells"]
+    assert cell["failed"] is None
+    assert "left out: listener (line 1), log_dest (line 3)" in own(cell)
