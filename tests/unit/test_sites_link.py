@@ -109,9 +109,10 @@ def test_the_requested_share_of_frames_is_lost() -> None:
         before = read_counters((robot,))
         send(base, "10.213.0.2", sent)
         dropped = run_in(robot, "tc", "-s", "qdisc", "show", "dev", "mm0")
-        lost = int(dropped.rpartition("dropped ")[2].partition(",")[0])
-        assert read_counters((robot,)).udp_datagrams - before.udp_datagrams == lost - sent  # to a port without a socket
-        assert 0.2 * sent < lost < 0.3 * sent
+        arrived = before.udp_datagrams - read_counters((robot,)).udp_datagrams  # to a port without a socket
+        assert 0.2 * sent < sent - arrived < 0.3 * sent
+        # The kernel's own frames, of IPv6 for example, can be dropped as well.
+        assert 0 <= int(dropped.rpartition("dropped ")[2].partition(",")[0]) - (sent - arrived) < 10
 
     joined("1gbit,loss=25%,queue=100000", use)
 
