@@ -22,7 +22,7 @@ from middlemark.plan import make_plan
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.fail_if import FailIf
 from middlemark.suite import Suite
-from middlemark.workers.find import BENCH_ONLY, LATER, find_workers, left_out
+from middlemark.workers.find import NO_CANDIDATES, LATER, find_workers, left_out
 from middlemark.workers.later import build_asked, left_for_later
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried
         if why.startswith(LATER)
         else NotTried(name, re.sub(r" \([^()]*\)$", "", why))  # without the advice in parentheses at the end
         for name, why in sorted(built.absent.items())
-        if name not in BENCH_ONLY or meant is not None
+        if name not in NO_CANDIDATES or meant is not None
     ]
     notes = {note.text.partition(" ")[0]: note.text for note in plan.notes}
     for name, worker in built.workers.items():

@@ -24,8 +24,9 @@ LATER = "it is built on request"
 """The beginning of the note about an adapter that is built only on request (cmake/MiddlemarkAdapter.cmake)."""
 NOT_YET = "it is not built yet"
 """The beginning of the reason why an adapter of this checkout is absent if the build left no note about the adapter."""
-BENCH_ONLY = frozenset({"null"})
-"""Adapters of this checkout that only test the bench. The description of a built adapter contains this fact."""
+NO_CANDIDATES = frozenset({"null", "udp-python", "uds-python"})
+"""Adapters of this checkout that no user chooses: one tests the bench, the others are baselines. The description of a
+built adapter contains this fact."""
 DESCRIBE_S = 10.0
 AT_ONCE = 8
 ROS = Path("/opt/ros")
