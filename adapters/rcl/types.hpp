@@ -53,10 +53,11 @@ MIDDLEMARK_RCL_GENERATED(sensor_msgs, Imu)
 MIDDLEMARK_RCL_GENERATED(tf2_msgs, TFMessage)
 #undef MIDDLEMARK_RCL_GENERATED
 
-/// A generated struct that releases what it owns.
+/// A generated struct that releases what it owns. Its fields are zero first, because the generated init() sets only texts
+/// and sequences.
 template <class Struct>
 struct Owned : Struct, kit::Pinned {
-  Owned() {
+  Owned() : Struct{} {
     if (!Generated<Struct>::init(this)) throw std::bad_alloc();
   }
   ~Owned() { Generated<Struct>::fini(this); }
