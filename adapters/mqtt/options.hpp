@@ -60,8 +60,9 @@ struct Options : Native {
     }
     if (!config.empty()) {
       const std::string replaced = read_user_file(config).replaced;
-      notes.push_back("config: the broker only, not the clients; the trial sets its listener, log, persistence and depth" +
-                      (replaced.empty() ? "" : "; left out: " + replaced));
+      notes.push_back(
+          "config: the broker only, not the clients; the trial sets its listener, log, persistence and depth" +
+          (replaced.empty() ? "" : "; left out: " + replaced));
     }
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  // in the broker, for all subscribers together
     constexpr std::uint64_t least_bytes = std::uint64_t{64} << 20;

@@ -35,11 +35,26 @@ struct UserFile {
 
 /// Returns true for settings that the trial sets itself: listener, user, log, persistence, protection.
 [[nodiscard]] inline bool set_by_trial(std::string_view word) {
-  constexpr std::array words{"listener", "port", "bind_address", "bind_interface", "socket_domain", "protocol", "user",
-                             "pid_file", "allow_anonymous", "autosave_interval", "autosave_on_changes", "cafile",
-                             "capath", "certfile", "keyfile", "require_certificate", "acl_file", "tls_version"};
-  return std::ranges::find(words, word) != words.end() || word.starts_with("log_") ||
-         word.starts_with("persistence") || word.starts_with("use_");
+  constexpr std::array words{"listener",
+                             "port",
+                             "bind_address",
+                             "bind_interface",
+                             "socket_domain",
+                             "protocol",
+                             "user",
+                             "pid_file",
+                             "allow_anonymous",
+                             "autosave_interval",
+                             "autosave_on_changes",
+                             "cafile",
+                             "capath",
+                             "certfile",
+                             "keyfile",
+                             "require_certificate",
+                             "acl_file",
+                             "tls_version"};
+  return std::ranges::find(words, word) != words.end() || word.starts_with("log_") || word.starts_with("persistence") ||
+         word.starts_with("use_");
 }
 
 /// Reads the file; an empty path is an empty file. Throws an AdapterError that names every line which a trial cannot
@@ -61,8 +76,9 @@ struct UserFile {
     line.clear();
   }
   if (refused.empty()) return read;
-  throw AdapterError("mqtt: config: " + path + ": " + refused + ": a trial has no second broker and reads no other file",
-                     "remove these lines; copy the settings of an included file into this one");
+  throw AdapterError(
+      "mqtt: config: " + path + ": " + refused + ": a trial has no second broker and reads no other file",
+      "remove these lines; copy the settings of an included file into this one");
 }
 
 /// Starts mosquitto with the configuration `text`, whose first line is the trial's and whose other lines are those of the
@@ -102,7 +118,8 @@ inline void ask_mosquitto(const std::string& path, const std::string& text, cons
   if (printed.find(" running") != std::string::npos) return;
   std::smatch at;
   const std::regex place(R"(Error found at [^\n]*:(\d+)\.?)");
-  const std::string where = std::regex_search(printed, at, place) ? " line " + std::to_string(std::stoi(at[1]) - 1) : "";
+  const std::string where =
+      std::regex_search(printed, at, place) ? " line " + std::to_string(std::stoi(at[1]) - 1) : "";
   const std::regex error(R"(Error: ([^\n]+))");
   const std::string words = std::regex_search(printed, at, error) ? at[1].str() : "it did not start: " + printed;
   throw AdapterError("mqtt: config: " + path + where + ": mosquitto says: " + words, "correct or remove the line");

@@ -136,3 +136,16 @@ def test_adapters_that_are_no_candidates_are_known_before_they_are_built() -> No
     # The first start builds the baselines in C++; those in Python are built on request.
     raw = {each.parent.name for each in adapters.glob("*/adapter.py") if "is_raw_transport=True" in each.read_text()}
     assert bench | raw == NO_CANDIDATES
+
+
+def test_workers_in_python_are_started_only_if_one_of_them_is_named(folder: Path) -> None:
+    (folder / "middlemark-worker-vega").symlink_to("/bin/false")
+    for name in ("lyra", "mira"):
+        built(folder, name)
+
+    def asked(*named: str) -> list[str]:
+        return sorted(each.name for each in find_workers(named)[1])
+
+    assert asked("vega") == ["vega"]
+    assert asked("vega", "lyra") == ["lyra", "mira", "vega"], "the other may be a baseline in Python"
+    assert asked() == asked("vega", "lira") == ["lyra", "mira", "vega"], "the error lists every name"

@@ -18,6 +18,7 @@ from middlemark.runs.conduct import (
     built_workers,
     measure,
     named_adapters,
+    names_all,
     opened_run,
     plan_here,
     run_file,
@@ -83,7 +84,7 @@ def command(
         raise RequestError(problems)
     virtual = bool(read_machine().virtual)
     suites = load([str(study.suite)], raw_options(awake="false,true" if virtual else None))
-    built = built_workers(named_adapters(suites))
+    built = built_workers(named_adapters(suites), only=names_all(suites))
     plan = plan_here(suites, built)
     if virtual:
         plan = msgspec.structs.replace(plan, expectations=also_awake(plan.expectations))

@@ -29,6 +29,7 @@ from middlemark.runs.conduct import (
     built_workers,
     measure,
     named_adapters,
+    names_all,
     opened_run,
     plan_here,
     raw_transports_of,
@@ -116,8 +117,8 @@ def command(
     """Plan, measure, store and print a run; return the exit code."""
     conditions, problems = read_fail_if(fail_if, (EXPECTATIONS, UNDECIDED))
     problems += _contradictions(options, quiet=quiet, verbose=verbose)
-    named = _named(suites, options)
-    built = built_workers(named, dry_run=dry_run).in_language(language)
+    named, only = _named(suites, options)
+    built = built_workers(named, only=only, dry_run=dry_run).in_language(language)
     if dry_run:
         _refuse_unchecked(suites, options, named, built)
     shown = RunOptions(interface, output_format, quiet, verbose, breakdown, rows, conditions)
@@ -182,12 +183,16 @@ def command(
         return measure(lambda: opened_run(Path(out or DEFAULT_OUT), file), (), built.workers, shown, print_run, cluster)
 
 
-def _named(suites: Sequence[str], options: RawOptions) -> list[str]:
-    """Return the adapters that the request names. Empty if the request is wrong: the errors are reported later."""
+def _named(suites: Sequence[str], options: RawOptions) -> tuple[list[str], bool]:
+    """Return the adapters that the request names, and whether it uses no others.
+
+    No names if the request is wrong: the errors are reported later.
+    """
     try:
-        return named_adapters(load(suites, options))
+        loaded = load(suites, options)
     except RequestError:
-        return []
+        return [], False
+    return named_adapters(loaded), names_all(loaded)
 
 
 def _refuse_unchecked(suites: Sequence[str], options: RawOptions, named: Sequence[str], built: Built) -> None:

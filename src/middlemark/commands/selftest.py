@@ -87,7 +87,7 @@ def command(trials: str, duration: str, plant: str, out: str | None, output_form
     import middlemark.runs.measure  # noqa: F401  imported before Ctrl-C raises
 
     with unwind():
-        built = built_workers(PLANTS)
+        built = built_workers(PLANTS, only=True)
         parts, problems = _parts(plant)
         suites, plan = _base(trials, duration, built, problems)
         typical = _pilot(plan, built.workers, quiet)

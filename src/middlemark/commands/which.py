@@ -164,7 +164,8 @@ def command(
     quiet: bool,
 ) -> int:
     """Plan the race, measure it and print the answer; return the exit code."""
-    built = built_workers(adapter.split(",") if _typed("adapter") else ()).in_language(language)
+    named = adapter.split(",") if _typed("adapter") else []
+    built = built_workers(named, only="all" not in named).in_language(language)
     budget = budget or (BUDGET if workload is None else GRAPH_BUDGET)
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
     how: dict[str, Any] = {"pin": pin} if pin else {}

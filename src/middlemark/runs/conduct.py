@@ -22,7 +22,7 @@ from middlemark.plan import make_plan
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.fail_if import FailIf
 from middlemark.suite import Suite
-from middlemark.workers.find import NO_CANDIDATES, LATER, find_workers, left_out
+from middlemark.workers.find import LATER, NO_CANDIDATES, find_workers, left_out
 from middlemark.workers.later import build_asked, left_for_later
 
 if TYPE_CHECKING:
@@ -61,12 +61,13 @@ class Built(NamedTuple):
         return self._replace(workers=kept)
 
 
-def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
+def built_workers(asked: Iterable[str] = (), *, only: bool = False, dry_run: bool = False) -> Built:
     """Return the workers. Workers that do not answer are reported and left out.
 
     Raises MeasureError if there are no workers.
 
     ``asked``: names of adapters, or ``all``. Adapters that are not built yet are built first (workers.later).
+    ``only``: the caller uses no other adapters, besides baselines.
     ``dry_run``: builds nothing; it is then no error if no worker is built yet.
     """
     asked = tuple(asked)
@@ -78,7 +79,7 @@ def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
         click.echo(
             f"middlemark: not built yet: {names}; to build them, name them in a run or use ./middlemark build", err=True
         )
-    found, broken = find_workers()
+    found, broken = find_workers(asked if only else ())
     for each in broken:
         click.echo(f"middlemark: {each.name} is left out: {each.path} {each.reason}", err=True)
     if not found and not (dry_run and later):
@@ -90,6 +91,11 @@ def built_workers(asked: Iterable[str] = (), *, dry_run: bool = False) -> Built:
     silent = {each.name: f"its worker does not work: {each.path} {each.reason}" for each in broken}
     absent = left_out() | {name: why for name, why in silent.items() if name not in workers}
     return Built(workers, absent, tuple(later) if dry_run else ())
+
+
+def names_all(suites: Sequence[Suite]) -> bool:
+    """Return true if each sweep names its adapters, so that the run uses no others."""
+    return all("all" not in sweep.adapters for suite in suites for sweep in suite.sweeps)
 
 
 def named_adapters(suites: Sequence[Suite]) -> list[str]:

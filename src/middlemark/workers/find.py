@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import msgspec
@@ -36,13 +36,20 @@ script."""
 _DECODER = msgspec.json.Decoder(Description)
 
 
-def find_workers() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
+def find_workers(named: Collection[str] = ()) -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
     """Return the workers that described themselves, sorted by name, and the other executables.
 
     Searches MIDDLEMARK_WORKERS (folders or files, separated by colons), the package's own folder and the PATH. The
     first worker of a name is used. Raises OSError if a limit of this process prevents starting a worker.
+
+    ``named``: the only adapters that the caller uses, besides baselines; empty: all. If no worker in Python is named,
+    none is started, because each needs up to a quarter of a second to import its client library.
     """
     paths = executables()
+    if named and paths.keys() >= set(named):  # a name that is not found is an error that lists all names
+        scripts = {name for name, path in paths.items() if _is_script(path)}
+        if scripts.isdisjoint(named):
+            paths = {name: path for name, path in paths.items() if name not in scripts}
     return interrupts.run(described(paths)) if paths else ((), ())
 
 
@@ -126,6 +133,12 @@ def _files_with_prefix(place: Path, prefix: str) -> list[Path]:
 
 def _is_executable(path: Path) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)  # both are False for a name that is too long
+
+
+def _is_script(path: str) -> bool:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read(2) == b"#!"
+    return False
 
 
 def _places() -> list[Path]:
