@@ -13,7 +13,8 @@ namespace middlemark {
 
 class AccountReader {  // used by the control thread only
  public:
-  /// Returns the current values. Counts::blocked_ns counts from the first call after the role began to measure.
+  /// Returns the roles' counts and the resources used so far. Counts::blocked_ns is the time blocked since the first
+  /// call that found the role measuring.
   [[nodiscard]] Account read(const Session& session);
 
  private:

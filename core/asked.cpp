@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// True for errors that the user can fix where the samples are written: permissions, space, paths.
+/// Returns whether the user can fix this error at the path of the samples: permissions, space, a wrong path.
 bool concerns_the_disk(const std::error_code& code) {
   constexpr std::array errors{EACCES,       EDQUOT, EFBIG,  EIO,     EISDIR, ELOOP,
                               ENAMETOOLONG, ENOENT, ENOSPC, ENOTDIR, EPERM,  EROFS};
@@ -112,7 +112,7 @@ int print_companions(const WorkerParts& parts) {
     whole.settings = parse_settings(request);
     whole.settings.endpoints = endpoints_of(whole, parts.request_reply);
     const Settings& settings = whole.settings;
-    // parts.check() is not called: it may depend on which pongs echo, and only the workers' own commands say so.
+    // Do not call parts.check(): it may need to know which pongs echo, and only the configure commands contain that.
     refuse_what_is_not_listed(parts.describe(), settings);
     answer["companions"] = json_of(parts.companions ? parts.companions(settings) : std::vector<Companion>{});
   } catch (const std::exception& /*error*/) {
@@ -123,7 +123,7 @@ int print_companions(const WorkerParts& parts) {
 }
 
 int print_refusals(const WorkerParts& parts) {
-  // A middleware may print to stdout, for example why it rejects a file. Only answers may be there.
+  // A middleware may print to stdout, for example why it rejects a file. Stdout may contain only the answers.
   const int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   std::FILE* const answers = own < 0 ? nullptr : fdopen(own, "w");
   if (answers == nullptr || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return exit_failed;

@@ -33,8 +33,8 @@ struct BothClocks {
   std::uint64_t ns = 0;
 };
 
-/// Reads both clocks at the same instant. Brackets the reading of CLOCK_MONOTONIC between two readings of the ticks, 64
-/// times, and keeps the narrowest bracket, which no interruption has widened.
+/// Reads both clocks at the same instant. Reads the ticks before and after CLOCK_MONOTONIC, 64 times, and keeps the
+/// reading with the shortest time between the ticks, because an interruption would lengthen it.
 BothClocks read_both(const Clock& clock) {
   BothClocks best;
   std::uint64_t tightest = std::numeric_limits<std::uint64_t>::max();

@@ -49,7 +49,7 @@ class Clock {
     return monotonic_ns();
   }
 
-  /// Returns the current ticks without waiting for earlier loads, which would delay a poll that begins with this
+  /// Returns the current ticks without waiting for earlier loads. Waiting would delay a poll that begins with this
   /// reading.
   [[nodiscard]] std::uint64_t early_ticks() const noexcept {
 #if defined(__x86_64__)
@@ -78,7 +78,8 @@ class Clock {
   [[nodiscard]] ClockSource source() const noexcept { return source_; }
   [[nodiscard]] std::string source_name() const;
   [[nodiscard]] double ticks_per_second() const noexcept { return ticks_per_second_; }
-  /// Median cost of ticks(), and the smallest difference between two readings. Both are measured at calibration.
+  /// The median duration of a call of ticks(), measured at calibration. resolution_ns() is the smallest difference
+  /// between two readings.
   [[nodiscard]] double cost_ns() const noexcept { return cost_ns_; }
   [[nodiscard]] double resolution_ns() const noexcept { return resolution_ns_; }
 

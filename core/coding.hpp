@@ -1,5 +1,5 @@
-// Times of serialising and deserialising typed messages, if code of the kit or of an adapter does it. Publishers and
-// subscribers of octets have no such times.
+// Measures how long the kit or an adapter takes to serialise and deserialise typed messages. Publishers and subscribers
+// of octets have no such times.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,14 @@
 
 namespace middlemark {
 
-/// How long serialising the messages of one publisher, or deserialising the messages of one subscriber, took while the
-/// role measured. The result is the median, because a mean would follow the few messages during which the thread lost
+/// The times of serialising one publisher's messages, or of deserialising one subscriber's messages, during the
+/// measurement. The result is their median, because a mean would follow the few messages during which the thread lost
 /// its processor. Keeps 256 to 512 values, evenly spread over all messages (2 KiB). Only the thread that (de)serialises
 /// adds values.
 class CodingTimes {
  public:
-  /// The worker's clock, for code that a middleware calls: no role passes a clock to such code. Set before the opening.
+  /// The worker's clock, for code that a middleware calls and that therefore gets no clock from a role. Set before the
+  /// adapter opens the middleware.
   static inline Clock clock;
 
   /// Starts the recording. Any thread may call it.
@@ -53,8 +54,8 @@ class CodingTimes {
   static constexpr std::size_t most = 512;
   static constexpr std::uint64_t longest = std::numeric_limits<std::uint32_t>::max();
 
-  /// Drops every second value and doubles the stride. The number of the current message is also a multiple of the
-  /// doubled stride, so this message can be kept.
+  /// Drops every second value and doubles the stride. The number of the current message is a multiple of the doubled
+  /// stride too, so its value is still added.
   void thin_out() noexcept {
     for (std::size_t i = 0; i < most / 2; ++i) ticks_[i] = ticks_[2 * i];
     kept_ = most / 2;

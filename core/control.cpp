@@ -28,7 +28,7 @@ Control::~Control() {
 }
 
 void Control::send(const nlohmann::json& message) const noexcept {
-  // A middleware's error text may contain any bytes. Without `replace`, invalid UTF-8 would make dump() throw.
+  // A middleware's error text may contain any bytes. dump() would throw at invalid UTF-8; `replace` prevents that.
   const std::string line = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t written = write(out_, line.data() + at, line.size() - at);

@@ -18,7 +18,7 @@ class Control {
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
 
-  /// Writes one line. Ignores that the launcher has gone away, which the next receive() notices.
+  /// Writes one line. Does not report that the launcher has gone away; the next receive() does.
   void send(const nlohmann::json& message) const noexcept;
 
   /// Returns a whole line. Returns nullopt if `timeout` has passed, the launcher has gone away (then closed() is true),

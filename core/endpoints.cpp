@@ -88,7 +88,7 @@ std::vector<Topic> made_endpoints(const Configuration& configuration, bool nativ
 
 std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_calls) {
   std::vector<Topic> all = made_endpoints(configuration, native_calls);
-  // Peers of different adapters agree on a sequence of octets, the type of messages whose sizes vary.
+  // Use octets if the sizes vary: that is the type on which peers of different adapters agree.
   for (Topic& topic : all) {
     topic.paired = configuration.settings.paired;
     topic.varies = topic.varies || (topic.paired && topic.type == MessageType::octets);

@@ -18,7 +18,8 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32
 
 enum class FutexScope : int { process = FUTEX_PRIVATE_FLAG, shared = 0 };
 
-/// Sleeps while `word` == `expected`, at most `timeout` (> 0). Returns false after the timeout. May return true early.
+/// Sleeps while `word` == `expected`, at most `timeout` (> 0). Returns false after the timeout. May also return true
+/// before `word` has changed.
 inline bool futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::chrono::nanoseconds timeout,
                        FutexScope scope) noexcept {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(timeout);

@@ -16,8 +16,9 @@
 namespace middlemark {
 
 /// Log-linear buckets: one per value below 256, and 128 of equal width per octave above, so a bucket is never wider
-/// than 1/128 of its lower bound. The scheme is Gil Tene's (HdrHistogram, hdrhistogram.org). 128 buckets per octave give
-/// between two and three decimal digits, and the 57 KiB of counts leave most of the cache to the measured code.
+/// than 1/128 of its lower bound. The scheme is Gil Tene's (HdrHistogram, hdrhistogram.org). 128 buckets per octave are
+/// exact to between two and three decimal digits. Their counts take 57 KiB, which leaves most of the cache to the
+/// measured code.
 ///
 /// Values of 2^63 and more count as 2^63 - 1. Construction allocates and touches the memory; add() neither allocates, locks
 /// nor throws. One thread writes.
@@ -44,7 +45,7 @@ class Histogram {
   /// without values.
   [[nodiscard]] std::optional<std::uint64_t> quantile(double q) const noexcept {
     if (count_ == 0) return std::nullopt;
-    // Take the next smaller number before rounding up: 0.07 * 100 is 7.000000000000001, which would become 8.
+    // Round up the next smaller number: 0.07 * 100 gives 7.000000000000001, which would be rounded up to 8.
     const double exact_rank = std::ceil(std::nextafter(q * static_cast<double>(count_), 0.0));
     const std::uint64_t rank = exact_rank >= static_cast<double>(count_) ? count_
                                : exact_rank >= 1                         ? static_cast<std::uint64_t>(exact_rank)
@@ -83,8 +84,8 @@ class Histogram {
  private:
   static constexpr std::size_t buckets_per_octave = std::size_t{1} << octave_bits;
 
-  /// Returns the index of a value's bucket. It depends on the value's leading octave_bits + 1 bits and on the number of
-  /// bits after them.
+  /// Returns the index of a value's bucket: 128 times the number of low bits that the bucket ignores, plus the
+  /// remaining leading octave_bits + 1 bits of the value.
   [[nodiscard]] static constexpr std::size_t index_of(std::uint64_t value) noexcept {
     if (value < exact_below) return static_cast<std::size_t>(value);
     const auto shift = static_cast<unsigned>(63 - std::countl_zero(value)) - octave_bits;

@@ -47,7 +47,7 @@ std::string levels_if_unsupported(std::size_t most, std::size_t asked) {
   return levels_if_unsupported(std::optional(most), std::optional(asked));
 }
 
-/// The problems of a transport, each listed once.
+/// The problems found in a trial's settings. A problem that is added twice is listed once.
 class Problems {
  public:
   void demand(bool fulfilled, std::string otherwise) {

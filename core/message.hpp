@@ -58,7 +58,7 @@ using TwoWords [[gnu::vector_size(16)]] = std::uint64_t;
   return header;
 }
 
-/// Returns whether a message is a warm-up message, also if its size is wrong. For unlikely branches.
+/// Returns whether a message is a warm-up message. The message may have a wrong size. Only for unlikely branches.
 [[nodiscard]] inline bool is_warm_up(std::span<const std::byte> message) noexcept {
   return message.size() >= header_bytes && read_header(message).warm_up();
 }
@@ -75,7 +75,7 @@ namespace pattern {
 
 inline constexpr std::uint64_t step = 0x9E3779B97F4A7C15ULL;
 
-/// Does not depend on the publisher id, because a reply carries its request's payload.
+/// Returns the pattern's first word. It ignores the publisher id, because a reply has the payload of its request.
 [[nodiscard]] constexpr std::uint64_t base(const Header& header) noexcept {
   return (header.stamp & (Header::warm_up_bit | Header::sequence_mask)) * 0xD1B54A32D192ED03ULL + 1;
 }

@@ -1,4 +1,5 @@
-// Makes a sender wait for its instants. Hot file: after start() the code here does not allocate, lock, log or throw.
+// Makes a sender wait until its next message is due. Hot file: after start() the code here does not allocate, lock, log
+// or throw.
 #pragma once
 
 #include <time.h>
@@ -28,12 +29,12 @@ namespace middlemark {
 ///   }
 ///
 /// With `spins`, wait() reads the clock until the instant. Otherwise it sleeps until a margin before the instant and
-/// spins for the rest. The margin adapts to how late this machine wakes sleepers: a wake-up after the instant widens the
-/// margin by a quarter, and a wake-up in time narrows it by a thousandth, so about one message in 250 is late.
+/// spins for the rest. The margin adapts to how late this machine wakes sleepers: a wake-up after the instant widens
+/// the margin by a quarter, and a wake-up in time narrows it by a thousandth, so that about one message in 250 is late.
 ///
 /// With `load.sleeps` there is no margin: wait() sleeps until the instant, and the message is as late as the wake-up.
-/// This is for graphs of some hundred messages per second, where spinning before each would cost more than all other
-/// work.
+/// Graphs with some hundred messages per second use this, because spinning before each message would take more
+/// processor time than all their other work.
 ///
 /// A spin ends at the instant or at a stop request. Under a real-time priority, RLIMIT_RTTIME must be longer than the
 /// trial, because that limit counts all time without a sleep.
@@ -59,13 +60,13 @@ class Pacer {
     sleep_cost_ns_ = 0;
   }
 
-  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). Under rate max this is the
-  /// present.
+  /// Returns the intended instant of the next message, in ticks: see Schedule::next(). If the rate is max, this is the
+  /// current time.
   [[nodiscard]] std::uint64_t next() noexcept {
     return schedule_.next(schedule_.kind() == LoadKind::max ? clock_.ticks() : returned_);
   }
 
-  /// Call when a publish has returned, at `ticks`. Only bursts use it.
+  /// Call after each publish, with the ticks at which it returned. Only bursts use this value.
   void sent(std::uint64_t ticks) noexcept { returned_ = ticks; }
 
   /// Waits until `instant`, and returns at once if it has passed. Returns false if a stop was requested; a sleeping
@@ -80,7 +81,8 @@ class Pacer {
       if (stop.requested()) [[unlikely]]
         return false;
       const std::uint64_t before = std::exchange(now, clock_.ticks());
-      // Two readings further apart than this mean that the thread lost its processor in between and was not spinning.
+      // If two readings are further apart than this, the thread lost its processor in between. That time is not
+      // spinning.
       if (now - before < preempted_) [[likely]]
         spinning_ticks_ += now - before;
     }
@@ -135,9 +137,9 @@ class Pacer {
     const std::uint64_t end = clock_.ticks();
     sleep_ticks_ += end - begin;
     if (!slept || end <= instant) {
-      // Narrow the margin also without a sleep: otherwise a margin too wide for any sleep would never shrink.
+      // Narrow the margin even if wait() did not sleep. Otherwise a margin longer than the period would never shrink.
       margin_ = std::max(margin_ - margin_ / 1024, narrowest_);
-    } else if (end - instant < widest_) {  // if later, others had the processor: no margin helps
+    } else if (end - instant < widest_) {  // if later still, other threads had the processor: no margin helps
       margin_ = std::min(margin_ + margin_ / 4, widest_);
     }
     return !stop.requested();

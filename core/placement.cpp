@@ -58,9 +58,9 @@ void limit_real_time(double seconds) {
   }
 }
 
-/// Makes the kernel kill this worker first when memory runs out, so that a flood that exhausts memory ends no other
-/// process. Raising the own score needs no permission. If it is refused nevertheless, the kernel chooses the largest
-/// process, which is usually the worker.
+/// Makes the kernel kill this worker first when memory runs out, so that a flood of messages that uses up the memory
+/// does not end another process. A process may raise its own score without a permission. If that fails nevertheless,
+/// the kernel kills the largest process, which is usually the worker.
 void prefer_for_oom_killer() {
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score < 0) return;

@@ -6,7 +6,7 @@
 
 namespace middlemark {
 
-/// Makes the process end with its parent and ignore SIGPIPE, and makes it the first that the kernel kills when memory
+/// Makes this process end when its parent ends, makes it ignore SIGPIPE, and makes the kernel kill it first when memory
 /// runs out. Sets the timer slack of this thread and its children to 1 ns. Call at the beginning of main.
 void guard_process();
 
@@ -17,8 +17,8 @@ void place_process(const Placement& placement);
 /// Pins the calling thread to one processor. Throws AdapterError.
 void pin_thread(int cpu);
 
-/// Sets the calling thread's real-time priority to the placement's plus `by` (clamped to 1..99). Does nothing under
-/// the policy `other`. The control thread's priority is one above the roles', so that it can stop a spinning role.
+/// Sets the calling thread's real-time priority to the placement's plus `by` (clamped to 1..99). Does nothing if the
+/// policy is `other`. The control thread's priority is one above the roles', so that it can stop a spinning role.
 void raise_priority(const Placement& placement, int by);
 
 /// Returns the placement that the system reports for the calling thread. Checks for locked memory only if `asked.mlock`.

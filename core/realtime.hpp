@@ -18,9 +18,9 @@ namespace middlemark {
 }
 
 /// Returns the time from `instant_ns` (CLOCK_REALTIME) to the reading `at_ticks` of `clock`, in ns, limited by
-/// clamp_ns(). Returns absent_ns if `instant_ns` is 0 or after the reading. To relate the two clocks it reads
-/// CLOCK_REALTIME between two readings of `clock`; the error is about one reading. Call soon after `at_ticks`, since the
-/// clocks drift apart.
+/// clamp_ns(). Returns absent_ns if `instant_ns` is 0 or after the reading. Relates the two clocks by reading
+/// CLOCK_REALTIME between two readings of `clock`; the error is about the duration of one reading. Call soon after
+/// `at_ticks`, since the clocks drift apart.
 [[nodiscard]] inline std::uint32_t since_realtime_ns(const Clock& clock, std::uint64_t instant_ns,
                                                      std::uint64_t at_ticks) noexcept {
   if (instant_ns == 0) return absent_ns;

@@ -87,7 +87,8 @@ PrefaultedMemory::PrefaultedMemory(std::size_t records, std::size_t record_bytes
   if (records > (std::numeric_limits<std::size_t>::max() - huge_page) / record_bytes) {
     refuse(ENOMEM, std::to_string(record_bytes) + " bytes each");
   }
-  // Small recorders get small pages: huge pages for the hundreds of recorders of a graph would use too much memory.
+  // Use small pages for small recorders. A graph has hundreds of them, and a huge page for each would use too much
+  // memory.
   const std::size_t needed = records * record_bytes;
   const std::size_t page = needed < huge_page ? static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : huge_page;
   bytes_ = (needed + page - 1) / page * page;

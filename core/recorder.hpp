@@ -62,7 +62,7 @@ class Recorder {
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] std::span<const Record> samples() const noexcept { return {records_, count_}; }
-  /// For calculations after the end of the measurement.
+  /// Returns the records, so that the role can convert them after the measurement.
   [[nodiscard]] std::span<Record> samples() noexcept { return {records_, count_}; }
 
   /// Writes the samples file: see write_npy_records().

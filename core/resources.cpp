@@ -73,7 +73,7 @@ std::uint64_t nanoseconds(const timeval& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_usec) * 1000;
 }
 
-/// Returns whether `error` means that the thread ended after it was listed.
+/// Returns whether `error` (an errno) means that the thread has ended since its id was read from /proc.
 bool thread_ended(int error) noexcept { return error == ENOENT || error == ESRCH; }
 
 }  // namespace
@@ -82,7 +82,7 @@ std::uint64_t ended_threads_ns(const Resources& resources) noexcept {
   std::uint64_t living = 0;
   for (const ThreadUse& thread : resources.threads) living += thread.cpu_ns;
   const std::uint64_t all = resources.user_ns + resources.system_ns;
-  return all > living ? all - living : 0;  // getrusage rounds down to microseconds
+  return all > living ? all - living : 0;  // the difference can be negative: getrusage rounds down to microseconds
 }
 
 ProcFile::ProcFile(int directory, const char* path) noexcept
@@ -162,7 +162,7 @@ void ResourceReader::read_threads(Resources& resources) {
     const auto tid = static_cast<pid_t>(*number);
     ThreadFiles files = files_of(tid);
     auto use = read_thread(files);
-    if (!use && thread_ended(errno)) {  // its id may have been reused by another thread
+    if (!use && thread_ended(errno)) {  // another thread may have its id now
       files = open_thread(tid);
       use = read_thread(files);
     }
@@ -182,7 +182,8 @@ ResourceReader::ThreadFiles ResourceReader::open_thread(pid_t tid) const {
   return {tid, ProcFile(dirfd(tasks_), comm.data()), ProcFile(dirfd(tasks_), schedstat.data())};
 }
 
-/// Returns the files kept from the previous reading, moving them out, or opens them.
+/// Returns the open files of a thread: moves them out of `threads_` if the previous reading kept them, and opens them
+/// otherwise.
 ResourceReader::ThreadFiles ResourceReader::files_of(pid_t tid) {
   const auto kept = std::ranges::find(threads_, tid, &ThreadFiles::tid);
   if (kept == threads_.end()) return open_thread(tid);

@@ -16,9 +16,9 @@
 
 namespace middlemark {
 
-/// Returns the processor time of ended threads: the process's user and system time minus the time of the living threads.
-/// Threads run while the times are read, so the error is the duration of a reading, and the value may be smaller at the
-/// next reading.
+/// Returns the processor time of ended threads: the process's user and system time minus the time of the living
+/// threads. Threads run while the times are read, so the error is up to the duration of a reading, and the next reading
+/// may return a smaller value.
 [[nodiscard]] std::uint64_t ended_threads_ns(const Resources& resources) noexcept;
 
 /// A file of /proc that stays open, because opening it takes four times as long as reading it.

@@ -8,7 +8,7 @@ namespace middlemark {
 
 std::string Session::waiting_for() {
   std::string missing;
-  // Ask all roles, also after one that still waits, so that the message is complete.
+  // Ask all roles, even if one still waits, so that the message lists every role that waits.
   std::vector<Role*> order;
   for (const bool senders : {true, false}) {
     for (const auto& role : roles_) {
@@ -113,7 +113,7 @@ void Session::join() noexcept {
   threads_.clear();
 }
 
-/// Stops the receivers of this process after its last sender has ended, and tells them how many messages were sent.
+/// Stops the receivers of this process after its last sender has ended, with the number of messages that were sent.
 void Session::stop_receivers() noexcept {
   for (const auto& receiver : roles_) {
     if (receiver->sends()) continue;

@@ -50,7 +50,8 @@ class Session {
   void publish_histories();
   /// Opens the subscribers that join late and starts their roles, after all histories are published. Throws AdapterError.
   void join_late();
-  /// Returns whether history messages are missing and still arriving. Call repeatedly after all roles have matched.
+  /// Returns true while history messages are missing and still arrive. Call repeatedly after all roles have found their
+  /// peers.
   [[nodiscard]] bool history_incomplete();
   void start();
   /// Stops the senders at once. Receivers are stopped when the last sender of this process has ended. If this process
@@ -58,22 +59,24 @@ class Session {
   void request_stop(std::uint64_t expected = nothing_expected) noexcept;
   /// Stops only these subscribers, as described above.
   void request_stop(const std::vector<unsigned>& subscribers, std::uint64_t expected) noexcept;
-  /// Returns the roles that have ended since the last call, if the launcher wants these events.
+  /// Returns an event for each role that has ended since the last call; empty if the launcher did not request these
+  /// events.
   [[nodiscard]] std::vector<EndedEvent> new_ends();
-  /// Returns whether every role has ended or was asked to stop, if the launcher stops roles separately; otherwise true.
+  /// Returns whether every role has ended or was asked to stop. Always true if the launcher does not stop roles
+  /// separately.
   [[nodiscard]] bool all_stopping() const noexcept;
   /// A descriptor that becomes readable when a role begins to measure or all roles have ended.
   [[nodiscard]] int wake_descriptor() const noexcept { return wake_; }
   void drain_wake() const noexcept;
   [[nodiscard]] bool measures() const noexcept;
   [[nodiscard]] bool ended() const noexcept { return running_.load() == 0; }
-  /// Returns whether a role was asked to receive a number of messages before it ends, which may take longer than other
-  /// stops. Remains true after the messages have arrived.
+  /// Returns whether a stopped role waits for a number of messages before it ends, which may take longer than other
+  /// stops. Still returns true after the messages have arrived.
   [[nodiscard]] bool drains() const noexcept;
   /// Returns each role's result, senders first, after writing the samples. Call after the end. Throws std::system_error
   /// with the path, or the exception that ended a role.
   [[nodiscard]] std::vector<Concluded> conclude();
-  /// The role shown in ticks: the first sender, or the first role if none sends.
+  /// Returns the role whose counts the tick events show: the first sender, or the first role if none sends.
   [[nodiscard]] const Role& leading() const noexcept;
   [[nodiscard]] const std::vector<std::unique_ptr<Role>>& roles() const noexcept { return roles_; }
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;

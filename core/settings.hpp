@@ -32,9 +32,9 @@ struct Topic {
   bool paired = false;        ///< true: the other side is another adapter with the same Transport::wire
   std::uint32_t history = 0;  ///< transient-local: number of messages that a late joiner must receive; 0: volatile
 
-  /// Returns how many messages wait for a subscriber when each publisher has filled its history; nullopt: unlimited. If
-  /// a middleware has one queue for all publishers, the queue needs this depth; otherwise the publishers would displace
-  /// each other's messages.
+  /// Returns how many messages wait for a subscriber when each publisher has filled its history; nullopt: unlimited. A
+  /// middleware with one queue for all publishers needs a queue of this depth. In a shorter queue, one publisher's
+  /// messages would displace another's.
   [[nodiscard]] std::optional<std::uint64_t> capacity() const {
     if (!depth) return std::nullopt;
     return std::uint64_t{*depth} * publishers;

@@ -157,7 +157,7 @@ class ControlledWorker {
     return 0;
   }
 
-  /// Handles commands and sends ticks until the launcher sends quit or goes away.
+  /// Handles commands and sends tick events until the launcher sends quit or goes away.
   void serve() {
     const std::uint64_t no_start = 0;
     std::uint64_t started = no_start;
@@ -227,8 +227,8 @@ class ControlledWorker {
     return std::chrono::milliseconds(due > now ? (due - now) / 1'000'000 + 1 : 0);
   }
 
-  /// Ends the process if a role still runs `patience_s` after the stop, because the role's thread cannot be joined.
-  /// Otherwise sleeps for a moment.
+  /// Ends the process if a role still runs `patience_s` seconds after the stop, because joining its thread would never
+  /// return. Otherwise sleeps for a moment.
   void abandon_if_stuck(std::uint64_t stopped, std::uint64_t patience_s) {
     if (monotonic_ns() > stopped + patience_s * 1'000'000'000) {
       const std::uint64_t before = received(*session_);

@@ -5,7 +5,8 @@
 //   block.assign("options.queueCapacity", options.queueCapacity);  // options.queueCapacity = 10;
 //   applied_.add(block);  // or: CodeBlock& block = applied_.begin("publisher")
 //
-// Texts are written as they are (names of constants); numbers and truth values are written as literals.
+// Texts are written without quotation marks, because they are names of constants. Numbers and truth values are written
+// as literals.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +34,7 @@ template <class Value>
   }
 }
 
-/// The lines that set up one object, below a comment that names the object. Equal lines are kept once.
+/// The lines that set up one object, below a comment that names the object. A line that is added twice appears once.
 class CodeBlock {
  public:
   explicit CodeBlock(std::string_view object) { line("// " + std::string(object)); }
@@ -77,10 +78,10 @@ class CodeBlock {
 class AppliedCode {
  public:
   void add(CodeBlock block) { blocks_.push_back(std::move(block)); }
-  /// Adds a block whose lines follow. The block remains valid as long as this object.
+  /// Adds an empty block for the caller to fill. The reference is valid as long as this object exists.
   [[nodiscard]] CodeBlock& begin(std::string_view object) { return blocks_.emplace_back(object); }
 
-  /// Returns all blocks, equal blocks once.
+  /// Returns all blocks. Blocks with equal lines appear once.
   [[nodiscard]] OwnSettings settings(Language language) const {
     OwnSettings settings{.language = language};
     std::set<std::string> written;

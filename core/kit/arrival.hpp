@@ -21,9 +21,9 @@ namespace middlemark::kit {
 inline constexpr const char* timestamping_help =
     "the kernel stamps received packets, so that the breakdown separates transport from wake-up";
 
-/// Makes the kernel stamp each packet for this socket when the network stack receives it. Packets that arrive within a
-/// moment of this call may have no stamp. Stamping makes every packet and every receive slower (see the README of udp),
-/// so a raw transport enables it only on request.
+/// Makes the kernel stamp each packet for this socket when the network stack receives it. Packets that arrive right
+/// after this call may have no stamp. Stamping makes every packet and every receive slower (see the README of udp), so
+/// a raw transport enables it only on request.
 inline void stamp_arrivals(int fd) {
   constexpr int flags = SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
   set_option(fd, SOL_SOCKET, SO_TIMESTAMPING, flags, "SO_TIMESTAMPING");

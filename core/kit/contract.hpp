@@ -19,7 +19,7 @@
 namespace middlemark {
 namespace contract {
 
-// has_<name><T> is true if T has any member with this name, which makes the name ambiguous in Both_<name>.
+// has_<name><T> is true if T has a member of any kind with this name: the name is then ambiguous in Both_<name>.
 #define MIDDLEMARK_MEMBER(name)            \
   struct Decoy_##name {                    \
     void name() {}                         \

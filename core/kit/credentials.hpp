@@ -22,10 +22,11 @@ class Credentials {
   [[nodiscard]] std::string authority() const { return folder_ + "ca.pem"; }
   [[nodiscard]] std::string certificate() const { return path(identity_, ".pem"); }
   [[nodiscard]] std::string key() const { return path(identity_, ".key"); }
-  /// The authority that signed this process's own certificate. For a stranger it is another authority than authority().
+  /// The authority that signed this process's own certificate. It differs from authority() if this process plays a
+  /// stranger.
   [[nodiscard]] std::string own_authority() const { return folder_ + (strange() ? "stranger-ca.pem" : "ca.pem"); }
 
-  // Paths of DDS Security documents. The documents of a stranger and an intruder are signed by another authority.
+  // Paths of DDS Security documents. Another authority has signed the documents of a stranger and of an intruder.
   [[nodiscard]] std::string permissions_authority() const {
     return folder_ + (forged() ? "stranger-ca.pem" : "ca.pem");
   }
@@ -36,7 +37,7 @@ class Credentials {
     return path((forged() ? "stranger-governance-" : "governance-") + std::string(word(level)), ".p7s");
   }
 
-  /// The path of a file of any identity, such as "broker" for a companion.
+  /// Returns the path of a file of any identity, such as "broker" for a companion.
   [[nodiscard]] std::string path(std::string_view identity, std::string_view ending) const {
     return folder_ + std::string(identity) + std::string(ending);
   }

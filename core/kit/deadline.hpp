@@ -87,7 +87,7 @@ class CallDeadline {
         seen = now;
         since = std::chrono::steady_clock::now();
       } else if (std::chrono::steady_clock::now() - since >= limit - period) {
-        // Claim the call first: otherwise the call could end now, and withdraw_() would end the next call.
+        // Mark the call as claimed first. Otherwise it could end now, and withdraw_() would end the next call.
         if (!call_.compare_exchange_strong(now, now | claim, std::memory_order_acq_rel)) continue;
         withdraw_();
         withdrawn_.store(true, std::memory_order_release);

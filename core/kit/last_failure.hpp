@@ -1,4 +1,5 @@
-// Records the last call that failed while a trial was measured, without allocating. The text is made after the end.
+// Records the last call that failed while a trial was measured, without allocating. The text is composed after the
+// trial.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ template <class Words, class Code>
 Code code_of(Words (*)(Code));
 }
 
-/// `words` turns an error code of the middleware into text: zmq_strerror, dds_strretcode, …
+/// `words` is the middleware's function that returns the text of an error code: zmq_strerror, dds_strretcode, …
 template <auto words>
 class LastFailure {
  public:

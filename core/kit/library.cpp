@@ -8,8 +8,8 @@ namespace middlemark::kit {
 
 namespace {
 
-/// Returns the file with the longest version of the same library. A Python wheel has no links: libx.so.3 is then a copy of
-/// libx.so.3.1.4.
+/// Returns the file with the longest version of the same library. Python wheels contain copies instead of symbolic
+/// links: libx.so.3 is a copy of libx.so.3.1.4.
 std::filesystem::path longest_name(const std::filesystem::path& library) {
   std::filesystem::path longest = library;
   std::error_code error;

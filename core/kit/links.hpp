@@ -4,10 +4,10 @@
 //
 // A stream has two directions, so two processes that publish to each other share one connection. With TCP a reply then
 // carries the acknowledgement of its request, and a round trip takes 6.4 µs instead of 10.2 µs (polling, 64 B). Both
-// processes must choose the same pairs of flows, independent of which process starts first. So each process first waits
-// until all its peers have announced themselves (Topic has the number of peers). It then sorts the flows of each
-// direction and pairs the k-th flow of one direction with the k-th of the other. The process with the lower number
-// connects. A connection begins with a Hello that names the flows of its two directions.
+// processes must pair the flows in the same way, whichever starts first. So each process first waits until all its
+// peers have announced themselves (Topic has the number of peers). It then sorts the flows of each direction and pairs
+// the k-th flow of one direction with the k-th of the other. The process with the lower number connects. A connection
+// begins with a Hello that names the flows of its two directions.
 #pragma once
 
 #include <sys/random.h>
@@ -49,7 +49,7 @@ enum class End { publisher, subscriber };
   return end == End::publisher ? publisher_note(topic, index) : subscriber_note(topic, index);
 }
 
-/// The messages from one publisher to one subscriber: one direction of a connection.
+/// A flow is the messages from one publisher to one subscriber. It uses one direction of a connection.
 struct Flow {
   std::uint64_t topic = 0;  ///< name_hash() of the topic; 0: no flow
   std::uint32_t publisher = 0;
@@ -70,7 +70,7 @@ class Links {
     allow_many_descriptors();
   }
 
-  /// Adds an endpoint of this process and leaves its note. Call for all endpoints before the first matched().
+  /// Adds an endpoint of this process and writes its note. Call for all endpoints before the first matched().
   void add(const Topic& topic, End kind, unsigned index) {
     const std::lock_guard lock(mutex_);
     if (planned_) throw AdapterError(topic.name + ": made after this process's topics were matched");
@@ -101,8 +101,8 @@ class Links {
     accept_waiting();
   }
 
-  /// Returns the socket to which a flow is written (incoming(): from which it is read); -1 if there is none yet. This
-  /// object owns the socket.
+  /// Returns the socket to which this process writes a flow; -1 if there is none yet. incoming() returns the socket
+  /// from which it reads a flow. This object owns the socket.
   [[nodiscard]] int outgoing(const Flow& flow) noexcept {
     const std::lock_guard lock(mutex_);
     return end(flow, true);
@@ -227,8 +227,8 @@ class Links {
     std::erase_if(strangers_, [this](Descriptor& each) { return greet(each); });
   }
 
-  /// Reads the Hello. Returns false if it has not arrived yet. Returns true if the connection was kept (`socket` is then
-  /// moved from) or must be closed by the caller.
+  /// Reads the Hello of a connection. Returns false if the Hello has not arrived yet. Otherwise returns true and takes
+  /// over `socket` if the connection belongs to this trial; if it does not, the caller must close `socket`.
   bool greet(Descriptor& socket) noexcept {
     Hello hello;
     const ssize_t peeked = recv(socket.get(), &hello, sizeof hello, MSG_PEEK | MSG_DONTWAIT);

@@ -35,7 +35,8 @@ namespace middlemark::kit {
          static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 1L));
 }
 
-/// Raises the limit of descriptors to this user's maximum: each pair of publisher and subscriber may need two.
+/// Raises the limit of open descriptors to this user's maximum, because each pair of publisher and subscriber may need
+/// two.
 inline void allow_many_descriptors() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -45,7 +46,7 @@ inline void allow_many_descriptors() noexcept {
 
 /// Returns the absolute path of a program on the PATH or in /usr/sbin. Debian installs daemons in /usr/sbin, which is
 /// not on every user's PATH. If `library` is <prefix>/lib/…, <prefix>/bin is searched first, so that the program comes
-/// from the same installation. Throws an AdapterError with the advice.
+/// from the same installation. Throws an AdapterError with `advice` if there is no such program.
 [[nodiscard]] inline std::string find_program(const std::string& name, const std::string& advice,
                                               const std::string& library = {}) {
   const char* const path = std::getenv("PATH");

@@ -36,8 +36,8 @@ class OwnBuffer : Pinned {
   std::span<std::byte> message_;
 };
 
-/// Memory for one message. It begins at a page boundary, is pre-faulted unless `touched` is false, and uses huge pages if
-/// it is large enough.
+/// Memory for one message. It begins at a page boundary and uses huge pages if it is large enough. Every page is
+/// faulted in, except if `touched` is false.
 class Memory {
  public:
   explicit Memory(std::size_t bytes, bool touched = true) : bytes_(bytes) {

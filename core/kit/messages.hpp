@@ -1,6 +1,6 @@
-// The typed messages Image, PointCloud2, Imu and TFMessage of ROS's common interfaces, in the structs that a
-// middleware's own generator makes. Each message has a main array, which contains the core's header and payload. All
-// other fields are constant: they are set once and compared after each reception.
+// Fills and checks the typed messages Image, PointCloud2, Imu and TFMessage of ROS's common interfaces, in the structs
+// that a middleware's own generator makes. Each message has a main array, which contains the core's header and payload.
+// All other fields are constant: they are set once and compared after each reception.
 //
 // A generated struct has the field names of the interfaces. `Types` says how the struct represents texts, sequences and
 // owned memory:
@@ -28,7 +28,8 @@ inline constexpr std::size_t imu_bytes = 37 * sizeof(double);       ///< all num
 inline constexpr std::size_t transform_bytes = 7 * sizeof(double);  ///< one transform of a tf
 inline constexpr std::size_t point_bytes = 4 * sizeof(float);       ///< x, y, z and intensity
 
-/// Returns whether the main array of a message of this type can have this size. types.py has the same rule.
+/// Returns whether the main array of a message of this type can have this size. The launcher's types.py repeats this
+/// rule.
 [[nodiscard]] constexpr bool fits(MessageType type, std::size_t bytes) noexcept {
   switch (type) {
     case MessageType::octets:
@@ -194,14 +195,14 @@ class TypedMessage : Pinned {
  public:
   virtual ~TypedMessage() = default;
 
-  /// The main array, in which the sender writes.
+  /// Returns the main array, in which the sender writes.
   [[nodiscard]] virtual std::span<std::byte> array() noexcept = 0;
-  /// The struct with the content of the main array, for sending.
+  /// Returns the struct to send, with the content of the main array.
   [[nodiscard]] virtual void* to_send() noexcept = 0;
-  /// The struct into which a message is received.
+  /// Returns the struct into which a message is received.
   [[nodiscard]] virtual void* to_fill() noexcept = 0;
-  /// The main array of a received message. If any other field differs from what was sent, the array is returned without
-  /// its last byte, and the core counts the message as damaged because it is too short.
+  /// Returns the main array of a received message. If any other field differs from what was sent, the array is returned
+  /// without its last byte, and the core counts the message as damaged because it is too short.
   [[nodiscard]] virtual std::span<const std::byte> received() noexcept = 0;
 };
 
@@ -239,7 +240,7 @@ class MessageOf final : public TypedMessage {
   [[nodiscard]] void* to_fill() noexcept override { return static_cast<typename Shape<Types>::Struct*>(&message_); }
   [[nodiscard]] std::span<const std::byte> received() noexcept override { return seen(message_); }
 
-  /// Returns the bytes to visit for `message`, which need not be `message_`.
+  /// Returns the bytes of `message` to visit. `message` may be another object than `message_`.
   [[nodiscard]] std::span<const std::byte> seen(const typename Shape<Types>::Struct& message) noexcept {
     const bool intact = Shape<Types>::intact(message, bytes_);
     if constexpr (scattered) {

@@ -16,7 +16,7 @@ struct Unit {
   std::int64_t worth;
 };
 
-/// All units are powers of 1024, also kB and MB, because middlewares use these names for KiB and MiB.
+/// All units are powers of 1024. This includes kB and MB, because middlewares use these names for KiB and MiB.
 constexpr std::array<Unit, 13> byte_units{{{"", 1},
                                            {"B", 1},
                                            {"k", 1LL << 10},

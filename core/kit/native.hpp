@@ -9,8 +9,8 @@
 //     std::optional<int> send_buffer = key<int>("sndbuf", {.help = "ZMQ_SNDBUF in bytes", .otherwise = "the kernel's own"});
 //   };
 //
-// Then `description.native = kit::native_table<Options>();` and `kit::read_native<Options>("zeromq", settings)`.
-// No function here opens anything, because the launcher also needs the settings when it plans an experiment.
+// Then `description.native = kit::native_table<Options>();` and `kit::read_native<Options>("zeromq", settings)`. No
+// function here opens the middleware, because the launcher also needs the settings when it plans an experiment.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,7 @@ using NativeTable = std::map<std::string, NativeSetting>;
 [[nodiscard]] const NativeSetting* find_native(const NativeTable& table, const std::string& key);
 
 /// Converts a text to a number: 0 or 1 for a boolean, the index of a choice, bytes, or ns for a duration. Returns
-/// nullopt if the text is not a number, also if it is one of the words that are allowed instead of a number.
+/// nullopt for any other text, including the words that the setting allows instead of a number.
 [[nodiscard]] std::optional<std::int64_t> native_number(const NativeSetting& setting, std::string_view text);
 
 /// Describes the allowed values: "a whole number from 1 to 64", "true or false", "one of fifo, ring".
@@ -110,8 +110,8 @@ class NativeKeys {
     const std::string* const text = given(name);
     return text == nullptr ? otherwise : detail::value_of<T>(setting, *text);
   }
-  /// Declares a setting without a default. nullopt: the trial does not set it, and the middleware's default or a value
-  /// that depends on the trial is used.
+  /// Declares a setting without a default. Returns nullopt if the trial does not set it: the adapter then uses the
+  /// middleware's default or a value that depends on the trial.
   template <class T>
   [[nodiscard]] std::optional<T> key(const std::string& name, const NativeSetting& row) {
     const NativeSetting& setting = declare<T>(name, row);
@@ -126,8 +126,7 @@ class NativeKeys {
     return row;
   }
 
-  /// For settings that the adapter parses itself: adds the problem that the value of setting `name` is not `wanted` ("a
-  /// list").
+  /// Adds the problem "setting `name` is not `wanted`", such as "a list". For settings that the adapter parses itself.
   void complain(const std::string& name, const std::string& wanted);
 
  private:

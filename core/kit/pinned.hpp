@@ -1,4 +1,4 @@
-// A base for types that must not be copied or moved: other objects keep their address, or they own a resource.
+// A base for types that must not be copied or moved: their address is stored in other objects, or they own a resource.
 #pragma once
 
 namespace middlemark::kit {

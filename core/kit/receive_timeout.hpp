@@ -12,8 +12,8 @@ namespace middlemark::kit {
 
 /// Sets SO_RCVTIMEO of one socket. A role waits until its deadline, so the timeout differs for each message, and
 /// setting the option each time would be a second system call per message. Instead, the socket's timeout is set to half
-/// of the requested timeout, and kept while requested timeouts are between one and eight times as long. Only a wait in
-/// which no message arrives needs further calls.
+/// of the requested timeout. It remains while requested timeouts are one to eight times as long as it. Only a wait in
+/// which no message arrives then needs further calls.
 class ReceiveTimeout {
  public:
   /// Calls `receive`, a blocking call on `fd`, until it returns data or fails. After `timeout` returns -1 with EAGAIN.

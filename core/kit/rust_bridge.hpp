@@ -71,7 +71,7 @@ struct SubscriberCalls {
   void (*close)(void* subscriber);
 };
 
-/// The result of a Make function: a publisher, a subscriber, or both. The other pointers are null.
+/// The result of a Make function: a publisher, a subscriber, or both. Pointers that are not used are null.
 struct Ends {
   void* publisher = nullptr;
   const PublisherCalls* sends = nullptr;
@@ -102,7 +102,7 @@ struct AdapterCalls {
 [[nodiscard]] const AdapterCalls& calls();
 /// Returns a view that is valid until the process ends, because threads of the middleware may outlive the adapter.
 [[nodiscard]] const SettingsView& view_of(const Settings& settings);
-/// Calls a Make function of calls(). Throws the error that it reports as an AdapterError.
+/// Calls a Make function of calls(). Throws an AdapterError if that function reports an error.
 [[nodiscard]] Ends made(Make make, void* adapter, const Topic& topic, unsigned index);
 /// Returns the text that `call` sends to its Reader.
 [[nodiscard]] std::string words_of(void (*call)(void*, Reader), void* object);

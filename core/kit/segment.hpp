@@ -1,5 +1,5 @@
-// A named segment of shared memory. The process that opens it first creates it. A new segment contains zeros, which must
-// be the initial state of every structure in it, so no process waits for another to initialise it.
+// A named segment of shared memory. The process that opens it first creates it. A new segment contains zeros, and every
+// structure in it must be valid when it is all zeros. So no process has to initialise the segment while others wait.
 #pragma once
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Sockets before they are connected: owned descriptors, options, addresses.
+// Makes sockets: owned descriptors, options, addresses, free ports.
 #pragma once
 
 #include <arpa/inet.h>
@@ -86,7 +86,7 @@ inline void set_timeout(int fd, int option, std::chrono::nanoseconds timeout) no
   setsockopt(fd, SOL_SOCKET, option, &value, sizeof value);
 }
 
-/// A socket address. Peers receive these bytes.
+/// A socket address. Its bytes are sent to other workers as they are.
 struct Address {
   sockaddr_storage storage{};
   socklen_t length = 0;

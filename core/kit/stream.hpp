@@ -135,7 +135,7 @@ class StreamPublisher {
   Links& links_;
   const std::size_t chunk_bytes_;
   const std::size_t prefix_;
-  std::size_t frame_;      // bytes of the current message with its prefix
+  std::size_t frame_;      // bytes of the current message, including the length before it
   std::size_t cut_frame_;  // bytes of the interrupted message
   Memory memory_;
   Memory cut_memory_;
@@ -166,8 +166,8 @@ class StreamSubscriber {
   }
 
   /// After a wait() that returned true: visits the message that the wait() has read, and one message of every other
-  /// publisher whose connection was readable. Otherwise reads from all publishers in turn until no message is left or
-  /// most_per_take is reached.
+  /// publisher whose connection was readable. Without such a wait(), reads from all publishers in turn until no message
+  /// is left or most_per_take messages were visited.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     if (complete_ != nullptr) {
@@ -199,7 +199,7 @@ class StreamSubscriber {
     return complete_ != nullptr;
   }
 
-  /// The time at which the last packet of the message visited last arrived: see HasArrivalStamp.
+  /// Returns when the last packet of the message visited last arrived: see HasArrivalStamp.
   [[nodiscard]] std::uint64_t arrived_ns() const noexcept { return arrived_ns_; }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -241,7 +241,7 @@ class StreamSubscriber {
     visitor(peer.message());
   }
 
-  /// Handles the result of a receive call. Returns true when the message is complete.
+  /// Adds the result `got` of a receive call to the message being read. Returns true if that message is complete.
   bool account(Peer& peer, ssize_t got) noexcept {
     if (got > 0) [[likely]] {
       peer.filled += static_cast<std::size_t>(got);
@@ -292,8 +292,8 @@ class StreamSubscriber {
     return static_cast<Peer*>(events_[seen_].data.ptr);
   }
 
-  /// Takes over the connections that have been accepted. Returns true if no connection is missing. Needed only at the
-  /// start, in processes that do not publish.
+  /// Takes over the connections that have been accepted. Returns true if no connection is missing. Only processes that
+  /// do not publish need this, at the start.
   bool adopt() noexcept {
     links_.accept();
     for (Peer& peer : peers_) {

@@ -12,8 +12,8 @@
 
 namespace middlemark::kit {
 
-/// Visits at most `most` messages. `receive` returns a message, or a value that converts to false if no message has
-/// arrived. Returns the number of visits.
+/// Visits at most `most` messages. `receive` returns a message. Its result converts to false if no message has arrived.
+/// Returns the number of visits.
 template <std::size_t most, class Receive, class Visit>
 [[gnu::always_inline]] inline std::size_t take_up_to(const Receive& receive, const Visit& visit) noexcept {
   std::size_t visits = 0;
@@ -25,21 +25,21 @@ template <std::size_t most, class Receive, class Visit>
   return visits;
 }
 
-/// Holds a message that a wait() has received and no take() has visited yet. If the middleware receives into the
-/// adapter's own memory, `Message` is bool.
+/// Stores a message that a wait() has received and no take() has visited yet. `Message` is bool if the middleware
+/// writes messages into memory of the adapter.
 template <class Message>
 class Held {
  public:
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(message_); }
 
-  /// Stores `message`. Call only if no message is held. Returns false if `message` is empty.
+  /// Stores `message`. Call only if no message is stored. Returns false if `message` is empty.
   [[nodiscard]] bool hold(Message message) noexcept {
     message_ = std::move(message);
     return static_cast<bool>(message_);
   }
 
-  /// Visits the held message and no other, because checking for another one may cost a system call. If no message is
-  /// held, calls take_up_to().
+  /// Visits the stored message and no other, because checking for another one may cost a system call. If no message is
+  /// stored, calls take_up_to().
   template <std::size_t most, class Receive, class Visit>
   [[gnu::always_inline]] std::size_t take(const Receive& receive, const Visit& visit) noexcept {
     if (!message_) return take_up_to<most>(receive, visit);
@@ -54,7 +54,8 @@ class Held {
   Message message_{};
 };
 
-/// The receiving half of a client of a middleware whose call returns the reply, so that the reply arrives in publish().
+/// The receiving half of a client, for a middleware whose call blocks and returns the reply. The reply then arrives
+/// during publish().
 class ReplyOfCall {
  public:
   static constexpr std::size_t most_per_take = 1;
@@ -69,7 +70,7 @@ class ReplyOfCall {
     if (reply_.data() == nullptr) nap(timeout);
     return reply_.data() != nullptr;
   }
-  /// Sets the listener, which is called in publish(), because no other thread receives replies.
+  /// Sets the listener. publish() calls it, because no other thread receives replies.
   void listen(Listener listener) { listener_ = listener; }
   void silence() { listener_ = {}; }
 

@@ -1,4 +1,5 @@
-// The data that all publishers and subscribers of this process share. Adapters that share more data derive from it.
+// The data that all publishers and subscribers of this process share. Adapters derive a class from it to share more
+// data.
 #pragma once
 
 #include <middlemark/kit/applied.hpp>
@@ -8,7 +9,7 @@
 
 namespace middlemark::kit {
 
-/// `Options` must be constructible from the settings.
+/// `Options` is a struct whose constructor takes the trial's settings.
 template <class Options>
 struct Trial : Pinned {
   explicit Trial(const Settings& its_settings) : settings(its_settings), options(settings), notes(settings) {}

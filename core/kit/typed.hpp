@@ -36,7 +36,7 @@ class CodedMessage : Pinned {
 
   /// How long Coding::encode() or Coding::decode() took last, in ticks of CodingTimes::clock.
   [[nodiscard]] std::uint64_t took() const noexcept { return took_; }
-  /// Sets the object to which each further duration is added.
+  /// Sets the object to which each later duration is added.
   void add_to(CodingTimes* times) noexcept { times_ = times; }
 
  protected:
@@ -86,7 +86,7 @@ template <class Coding>
   });
 }
 
-/// Returns the serialised size of a message of this type and size, which is the same for all messages.
+/// Returns the serialised size of a message of this type and size. All such messages have the same serialised size.
 template <class Coding>
 [[nodiscard]] std::size_t coded_bytes(MessageType type, std::size_t bytes) {
   const auto message = make_coded<Coding>(type, bytes);
@@ -348,7 +348,7 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
   [[nodiscard]] A& inner() noexcept { return inner_; }
   [[nodiscard]] const A& inner() const noexcept { return inner_; }
 
-  /// Returns the wrapped publisher or subscriber that `make` makes for a topic of octets.
+  /// Returns the publisher or subscriber that `make` makes for a topic of octets, wrapped for the topic's own type.
   template <class Make>
   [[nodiscard]] auto end(Make&& make, const Topic& topic) {
     const Topic inside = coded(topic);

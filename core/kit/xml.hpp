@@ -44,7 +44,7 @@ class XmlElement {
     attributes_.emplace_back(std::move(name), std::move(value));
     return *this;
   }
-  /// Adds an empty child and returns the child, which remains valid as long as this element.
+  /// Adds an empty child and returns it. The reference is valid as long as this element exists.
   XmlElement& child(std::string name) { return children_.emplace_back(std::move(name)); }
   /// Adds a child with a text, and returns this element. Numbers and truth values are written as literals.
   template <class Value>

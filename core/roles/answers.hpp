@@ -27,8 +27,8 @@ inline constexpr std::array<std::uint64_t, 8> answer_strides{1, 3, 7, 13, 31, 61
 
 /// Returns the stride: of each `stride` messages, the first is stamped. It is the shortest of answer_strides with which
 /// stamps cost at most 1/400 of `message_ns`, the typical time between two messages, or else the longest of them. The
-/// stride is longer if `room` records would otherwise not last until the end, and 1 if `message_ns` is 0 (not known
-/// yet).
+/// stride is longer if `room` records would be used up before the end of the measurement. It is 1 if `message_ns` is 0
+/// (not known yet).
 [[nodiscard]] constexpr std::uint64_t answer_stride(double stamps_ns, double message_ns, const AnswersDue& due,
                                                     std::size_t room) noexcept {
   if (message_ns <= 0) return 1;
@@ -46,8 +46,8 @@ inline constexpr std::array<std::uint64_t, 8> answer_strides{1, 3, 7, 13, 31, 61
   return std::max(stride, reaching);
 }
 
-/// An estimate of the median: each new value moves it up or down by an eighth. A mean would follow the stalls of a busy
-/// machine, which last a thousand times longer than a message. 0 before the first value.
+/// An estimate of the median: each new value moves it up or down by an eighth. A mean would be determined by the stalls
+/// of a busy machine, which last a thousand times longer than a message. The estimate is 0 before the first value.
 class TypicalTime {
  public:
   void add(double ns) noexcept {
@@ -100,8 +100,8 @@ class AnswerStamps {
     Answer answer;
     answer.stamp = header.stamp;
     answer.received_ticks = received_;
-    // take_ is 0 except for the first message of a take. Later messages waited for the replies to earlier ones, so
-    // their take time is unknown.
+    // Only the first message of a take has a take_ other than 0. Later messages waited for the replies to earlier ones,
+    // so their take time is unknown.
     if (take_ != 0) answer.take_ns = clamp_ns(clock_.to_ns(received_ - std::min(take_, received_)));
     answer.copy_ns = clamp_ns(clock_.to_ns(copied_ - received_));
     answer.write_ns = clamp_ns(clock_.to_ns(published_ - copied_));

@@ -13,12 +13,12 @@ namespace middlemark {
 
 class Drain {
  public:
-  /// Silence after which no more messages are expected. It is longer under `reliable`, because lost messages are sent
-  /// again only at the middleware's next heartbeat.
+  /// Time without a message after which no more messages are expected. It is longer under `reliable`, because lost
+  /// messages are sent again only at the middleware's next heartbeat.
   static constexpr std::uint64_t quiet_reliable_ns = 1'000'000'000;
   static constexpr std::uint64_t quiet_best_effort_ns = 250'000'000;
-  /// Silence after which a transient-local history counts as incomplete. It is long because on a busy machine polling
-  /// threads can keep the middleware's threads from taking its locks for a second.
+  /// Time without a message after which a transient-local history counts as incomplete. It is long because on a busy
+  /// machine threads that poll can keep the middleware's threads waiting for a lock for a second.
   static constexpr std::uint64_t quiet_history_ns = 5'000'000'000;
   static constexpr std::uint64_t limit_s = 10;
 
@@ -30,8 +30,8 @@ class Drain {
                   : quiet_best_effort_ns) {}
 
   /// Call repeatedly after the stop was requested. Returns nullopt while messages may still arrive. `warm_ups`: the
-  /// number of warm-up messages received so far. It shows that messages still arrive when deep buffers contain warm-up
-  /// messages before the expected ones.
+  /// number of warm-up messages received so far. While it rises, messages still arrive, even if the buffers so far
+  /// contained only warm-up messages.
   [[nodiscard]] std::optional<Ended> ended(std::uint64_t expected, std::uint64_t received,
                                            std::uint64_t warm_ups) noexcept {
     if (expected == nothing_expected) return Ended::stopped;

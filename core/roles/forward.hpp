@@ -30,9 +30,9 @@ inline void use_processor(std::uint64_t ns) noexcept {
   }
 }
 
-/// Sends the messages of one chain step. The n-th measured message that the node received causes the message with
-/// sequence number n and the n-th record. The intended instant of the sent message is the arrival of the received
-/// message plus `work_s`, so the messages of a busy node are late.
+/// Sends the messages of one chain step. After the n-th measured message that the node received, it sends the message
+/// with sequence number n and writes the n-th record. The intended instant of the sent message is the arrival of the
+/// received message plus `work_s`, so the messages of a busy node are late.
 template <MakesEnds A>
 class Forward {
  public:

@@ -13,7 +13,7 @@
 
 namespace middlemark {
 
-/// Publishes messages 0 to Topic::history. Late joiners must receive all but message 0. Throws AdapterError.
+/// Publishes messages 0 to Topic::history. Late joiners must receive messages 1 to Topic::history. Throws AdapterError.
 template <class Outgoing>
 void publish_history(Outgoing& outgoing, const Topic& topic, const Sizes& sizes, unsigned publisher_id, bool fills) {
   for (std::uint64_t number = 0; topic.history > 0 && number <= topic.history; ++number) {

@@ -26,8 +26,9 @@
 
 namespace middlemark {
 
-/// Returns how many samples the recorder must hold, within `memory_bytes`: the requested number, or the largest number
-/// that the duration allows. `alone`: the ping has no pongs and receives its own messages.
+/// Returns for how many samples the recorder needs memory: the requested number, or the largest number that is possible
+/// within the duration, but no more than fit into `memory_bytes`. `alone`: the ping has no pongs and receives its own
+/// messages.
 [[nodiscard]] inline std::size_t recorder_capacity(const CallerRequest& request, Reception reception,
                                                    std::size_t memory_bytes, bool alone = false) noexcept {
   const std::size_t most = memory_bytes / sizeof(Sample);
@@ -37,8 +38,8 @@ namespace middlemark {
     const double mean = request.load.rate_hz * request.duration_s.value_or(0);
     return std::min<std::size_t>(static_cast<std::size_t>(mean + 10 * std::sqrt(mean) + 2), most);
   }
-  // The shortest possible round trips. Two hand-overs between threads take at least 150 ns; blocking and listening add
-  // at least one call into the middleware.
+  // The shortest possible round trip. Passing a message to another thread and back takes at least 150 ns; blocking and
+  // listening add at least one call of the middleware.
   const double shortest_ns = alone ? 60.0 : reception == Reception::poll ? 150.0 : 500.0;
   const double expected = request.duration_s.value_or(0) * 1e9 / shortest_ns + 1;
   return std::min<std::size_t>(static_cast<std::size_t>(expected), most);
@@ -138,8 +139,8 @@ class Ping {
     ended_by(Ended::samples);
   }
 
-  /// Sends until every echoing pong has answered a message, which proves that both directions work, and until the
-  /// warm-up time has passed. Returns false if the pongs do not answer or the role was stopped.
+  /// Sends warm-up messages until the warm-up time has passed and every echoing pong has answered one, which shows that
+  /// both directions work. Returns false if the pongs do not answer or the role was stopped.
   bool warm_up() noexcept {
     const std::uint64_t begin = clock_.ticks();
     answered_ticks_ = begin;
@@ -200,7 +201,7 @@ class Ping {
     }
     replies_.await(header);
     exchange.begin = clock_.ticks();
-    if (!paced_) exchange.fill_end = exchange.begin;  // one stamp ends the filling and begins the round trip
+    if (!paced_) exchange.fill_end = exchange.begin;  // unpaced: one stamp ends the filling and begins the round trip
     const Published published = ends_.outgoing().publish();
     exchange.written = clock_.ticks();
     exchange.published = published == Published::ok;
@@ -292,7 +293,8 @@ class Ping {
     progress_.received.store(recorder_.size() * request_.echoing, std::memory_order_relaxed);
   }
 
-  /// Pauses, so that a middleware that refuses at once does not use up the silent_messages tries within microseconds.
+  /// Pauses after a failed publish. If a middleware refuses at once, the silent_messages tries would otherwise be used
+  /// up within microseconds.
   void wait_before_retry() noexcept {
     const timespec pause{0, 10'000'000};
     nanosleep(&pause, nullptr);

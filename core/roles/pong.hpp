@@ -33,8 +33,8 @@ class Pong {
       : settings_(settings),
         request_(request),
         progress_(progress),
-        // The ping checks the replies, which covers both directions. With several pongs, the ping can fully check only
-        // one reply to each message, so each pong checks the messages that it receives.
+        // With one pong, the ping checks the replies, and so the payload in both directions. With several pongs, the
+        // ping can fully check only one reply to each message, so each pong checks the messages that it receives.
         checks_(request.payload == Payload::filled && !serves && (settings.subscribers > 1 || !echoes(request))),
         trackers_(serves ? settings.publishers : 1),
         stamps_(clock, !request.samples_path.empty(), {request.samples, request.duration_s}, tells_arrivals),
@@ -52,8 +52,8 @@ class Pong {
   [[nodiscard]] std::size_t expected() const noexcept { return ends_.peers(settings_); }
   [[nodiscard]] Found publishers() { return publishers_of(ends_, serves ? settings_.publishers : 1); }
 
-  /// Answers until the role is asked to stop. A pong that does not echo then still receives the messages under way.
-  /// result() is valid afterwards.
+  /// Answers until the role is asked to stop. After that, a pong that does not echo still receives the messages that
+  /// are on their way. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
     receive_until_stopped(ends_.incoming(), *this, settings_.reception, settings_.reliability, progress_);
@@ -156,7 +156,8 @@ class Pong {
     result_.echoed = echoed_;
     result_.stamped = stamps_.recorder().size();
     for (const SequenceTracker& tracker : trackers_) {
-      // This count lacks messages that were lost after the last received message: only the sender can count them.
+      // This count does not include messages that were lost after the last received message. Only the sender knows
+      // them.
       result_.lost += tracker.highest() - tracker.unique();
       result_.duplicated += tracker.duplicated();
       result_.reordered += tracker.reordered();

@@ -46,7 +46,7 @@ class StopSignal {
   std::atomic<std::uint32_t> word_{0};
 };
 
-/// The value of Progress::expected if a stopped receiver must not wait for further messages.
+/// The value of Progress::expected with which a stopped receiver does not wait for further messages.
 inline constexpr std::uint64_t nothing_expected = 0;
 
 /// The values of one role. The control thread writes `expected` and then `stop`. The role writes all other fields, with

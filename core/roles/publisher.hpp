@@ -49,7 +49,8 @@ class StreamPublisher {
         clock_(clock),
         progress_(progress),
         fills_(request.payload == Payload::filled),
-        // Nothing happens between two messages, so one stamp ends a publish() and begins the next.
+        // The publisher does nothing between two messages, so one stamp is the end of a publish() and the beginning of
+        // the next.
         back_to_back_(!fills_ && !settings.loan && request.load.kind == LoadKind::max),
         recorder_(request.kept),
         pacer_(clock, request.load, settings.reception == Reception::poll, instants_),
@@ -275,7 +276,7 @@ class StreamPublisher {
     report_progress();
   }
 
-  /// Shows the control thread the counts, plus `more` messages that were sent but are not in `sent_` yet.
+  /// Stores the counts for the control thread. Adds `more`: messages that were sent but are not in `sent_` yet.
   void report_progress(std::uint64_t more = 0) noexcept {
     progress_.sent.store(sent_ + more, std::memory_order_relaxed);
     progress_.samples.store(attempts_ + more, std::memory_order_relaxed);
@@ -295,8 +296,9 @@ class StreamPublisher {
     return true;
   }
 
-  /// Computes the time that the thread neither ran, nor waited for a processor, nor slept until an instant. The clock
-  /// is read before the thread's times, so that losing the processor in between does not count as blocked.
+  /// Computes the time during which the thread was blocked: the elapsed time without the times that it ran, waited for
+  /// a processor, or slept until an instant. Reads the clock before the thread's times, so that a loss of the processor
+  /// in between does not count as blocked.
   void count_blocked(const std::optional<ThreadTimes>& before) noexcept {
     const std::uint64_t wall = clock_.to_ns(clock_.ticks() - start_);
     const std::optional<ThreadTimes> after = thread_times();

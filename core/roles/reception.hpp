@@ -31,7 +31,7 @@ void notify_before_take(Visitor& visitor) noexcept {
   if constexpr (requires { visitor.before_take(); }) visitor.before_take();
 }
 
-/// Calls the visitor's after_take(), if it has one, after a take that brought messages.
+/// Calls the visitor's after_take(), if it has one, after a take that visited at least one message.
 template <class Visitor>
 void notify_after_take(Visitor& visitor) noexcept {
   if constexpr (requires { visitor.after_take(); }) visitor.after_take();

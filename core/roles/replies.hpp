@@ -16,10 +16,10 @@
 
 namespace middlemark {
 
-/// A visitor (poll, block) or a listener (listen), which the middleware's thread calls. Only the receiving thread writes
-/// the fields of the current exchange, and the ping reads them only after completed() has returned true. The ping may
-/// give up on a reply that the receiving thread is just processing; the thread then completes the exchange of that
-/// reply, never the next exchange.
+/// A visitor (poll, block) or a listener (listen), which the middleware's thread calls. Only the receiving thread
+/// writes the fields of the current exchange, and the ping reads them only after completed() has returned true. If the
+/// ping gives up on a reply while the receiving thread processes it, the thread completes the exchange to which the
+/// reply belongs, never the next one.
 class Replies {
  public:
   /// `publishers` pongs reply to each message of `message_bytes`. `check`: compare every byte with what was sent.
@@ -135,7 +135,8 @@ class Replies {
 
   void unawaited(const Header& header, std::span<const std::byte> message) noexcept {
     if (header.warm_up()) return;
-    // A number never sent means a damaged header. If it were accepted, all later replies would be duplicates.
+    // A number that was never sent means that the header is damaged. If it were accepted, all later replies would be
+    // duplicates.
     if (header.sequence() == 0 || header.sequence() > sent_.load(std::memory_order_relaxed)) {
       ++damaged_;
       return;

@@ -46,12 +46,13 @@ class Role {
   /// Opens the subscriber of a role that joins late. Throws AdapterError.
   virtual void join() {}
   virtual void run() = 0;
-  /// Bytes of memory for the role's samples, which the middleware does not use.
+  /// Returns the bytes of memory that the role's samples use. They are not memory of the middleware.
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }
   /// Writes the samples after run(). Throws std::system_error with the path.
   virtual void keep() const {}
   [[nodiscard]] virtual AnyRoleResult result() const = 0;
-  /// Results and numbers of sent messages of the publishers with which a subscriber forwards. Call after the end.
+  /// Returns the results of the publishers through which a forwarding subscriber sends. Call after the end.
+  /// forwarded_messages() returns how many messages each has sent.
   [[nodiscard]] virtual std::vector<AnyRoleResult> forwarded() const { return {}; }
   [[nodiscard]] virtual std::vector<std::uint64_t> forwarded_messages() const { return {}; }
   [[nodiscard]] virtual std::optional<ErrorEvent> failure() const { return std::nullopt; }
@@ -64,8 +65,9 @@ class Role {
 
   const RoleKind kind;
   const unsigned index;
-  /// How the role ends. Roles that send decide when the measurement is over. Then roles that answer end at once, and
-  /// roles that drain end when all messages sent to them have arrived or no more arrive.
+  /// Determines how the role ends. The measurement is over when the roles that send have ended. Then roles that answer
+  /// end at once. Roles that drain end when they have received all messages that were sent to them, or when no more
+  /// arrive.
   const Part part;
   const std::optional<int> cpu;
   const unsigned topic;  ///< in a stream: index in Settings::topics
@@ -187,7 +189,7 @@ class StreamRole final : public Role {
   End end_;
 };
 
-/// Maps a request to the role that carries it out.
+/// Selects the class of the role for a type of request.
 template <Adapter A, class Request>
 struct RoleOf;
 template <Adapter A>

@@ -38,8 +38,8 @@ class ServicePublisher {
 };
 
 /// The client of a service. A client has one request in flight, so publish() returns only when the reply has arrived or
-/// `Settings::write_timeout` has passed. The thread that sends a request also receives the reply, so the subscriber of
-/// the replies only listens.
+/// `Settings::write_timeout` has passed. publish() also receives the reply, so the subscriber of the replies has
+/// listen() but no take() or wait().
 template <HasRequestReply A>
 class ClientSide {
  public:

@@ -11,9 +11,9 @@ namespace middlemark {
 /// positions of a batch or ring are stamped equally often.
 inline constexpr std::array<unsigned, 9> stamp_strides{3, 7, 13, 31, 61, 127, 251, 509, 1021};
 
-/// How much longer a stamped message takes, in clock readings. The publisher reads the clock twice; because each reading
-/// waits for all pending instructions, both take about 60 ns if a single reading takes 20 ns. The subscriber reads the
-/// clock once.
+/// How much longer a stamped message takes, in clock readings. The publisher reads the clock twice. Each of these
+/// readings waits for all pending instructions, so the two take as long as three other readings. The subscriber reads
+/// the clock once.
 inline constexpr double stamped_message_readings = 4;
 /// How much longer a warm-up message takes because the publisher stamps all of them, in clock readings.
 inline constexpr double warm_up_message_readings = 2;

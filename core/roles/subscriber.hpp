@@ -68,8 +68,8 @@ class StreamSubscriber {
     for (const auto& forward : forwards_) all += forward->expected();
     return all;
   }
-  /// Publishers found so far. Empty for a late joiner, whose thread already uses incoming_: the start waits for the
-  /// history instead.
+  /// Publishers found so far. Empty for a late joiner, because its thread already uses incoming_. The start waits until
+  /// a late joiner has its history instead.
   [[nodiscard]] Found publishers() { return history() > 0 ? Found{} : publishers_found(*incoming_, topic_.publishers); }
 
   /// Number of history messages that this subscriber must receive if it joins late; 0 if it joins before the start.
@@ -96,8 +96,8 @@ class StreamSubscriber {
   [[nodiscard]] std::span<const std::unique_ptr<Forward<A>>> forwards() const noexcept { return forwards_; }
 
   void operator()(std::span<const std::byte> message) noexcept {
-    // Fast path of a flood: the next message of the publisher that sent the previous one, if it is neither stamped nor
-    // checked. The other cases are in a function that is not inlined, so that this path needs only a few registers.
+    // Fast path of a flood, for a message that is neither stamped nor checked and that follows a message of the same
+    // publisher. The other cases are in a function that is not inlined, so that this path needs only a few registers.
     if (flooding_ != nullptr && message.size() == topic_.message_bytes) {
       const Header header = read_header(message);
       if (header.stamp == flooding_stamp_ + flooding_->highest() + 1 && !header.timed()) [[likely]] {
@@ -112,7 +112,7 @@ class StreamSubscriber {
   /// Stores the count only after a take, because the role may end as soon as the count is complete.
   void after_take() noexcept { progress_.received.store(received_, std::memory_order_release); }
 
-  /// Call at the beginning of a pause. Takes the current time as the arrival of the last message.
+  /// Call at the beginning of a pause. Uses the current time as the arrival of the last message.
   void pause() noexcept {
     if (received_ == stamped_) return;
     stamped_ = received_;
@@ -221,7 +221,8 @@ class StreamSubscriber {
     progress_.damaged.store(damaged_, std::memory_order_relaxed);
   }
 
-  /// A number too far ahead means a damaged header. If it were accepted, all later messages would be duplicates.
+  /// Returns false if a number is too far ahead, which means a damaged header. If it were accepted, all later messages
+  /// would count as duplicates.
   [[nodiscard]] static bool plausible(const SequenceTracker& tracker, std::uint64_t sequence) noexcept {
     constexpr std::uint64_t plausible_gap = 1'000'000'000;
     return sequence != 0 && sequence <= tracker.highest() + plausible_gap;

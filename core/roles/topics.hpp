@@ -89,8 +89,8 @@ namespace middlemark {
   return as_listed(settings, made);
 }
 
-/// Returns the position of a publisher or subscriber on its topic. `index` is its number in the whole trial, and
-/// `indices` are the numbers of all publishers (subscribers) of the topic.
+/// Returns the index of a publisher (subscriber) among those of its topic, from 0. `index` is its number in the whole
+/// trial; `indices` are these numbers for all publishers (subscribers) of the topic.
 [[nodiscard]] inline unsigned place_of(unsigned index, const std::vector<unsigned>& indices) {
   return static_cast<unsigned>(std::ranges::find(indices, index) - indices.begin());
 }

@@ -24,7 +24,7 @@ thread_local std::uint64_t releases = 0;
 
 }  // namespace
 
-// glibc's own functions, which the replacements below call.
+// glibc's own functions. The replacements below call them.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
@@ -91,7 +91,7 @@ using test::calibrated_clock;
 using test::samples_request;
 using test::trial_settings;
 
-/// Numbers of allocations and releases of one thread.
+/// The numbers of allocations and of releases of one thread.
 struct Traffic {
   std::uint64_t allocations = 0;
   std::uint64_t releases = 0;
@@ -105,7 +105,8 @@ Traffic traffic_of(Work&& work) {
   return {allocations - allocations_before, releases - releases_before};
 }
 
-/// A shared-memory adapter that makes an allocation, `Mistake`, in the publish of a ping or pong.
+/// A shared-memory adapter that allocates by mistake: publish() calls Mistake::make() for topics whose name ends with
+/// Mistake::at.
 template <class Mistake>
 class Allocating : public SharedMemory {
  public:

@@ -36,7 +36,7 @@ TEST(AnswerStride, is_one_before_any_time_is_known) { EXPECT_EQ(answer_stride(1e
 TEST(AnswerStride, grows_when_the_expected_messages_would_not_fit) {
   const AnswersDue messages{1'000'000, std::nullopt};
   EXPECT_EQ(answer_stride(1, 10'000, messages, 1000), 1101U);
-  const AnswersDue time{std::nullopt, 10.0};  // 10 s with a message every 10 µs are also a million messages
+  const AnswersDue time{std::nullopt, 10.0};  // 10 s with a message every 10 µs: also a million messages
   EXPECT_EQ(answer_stride(1, 10'000, time, 1000), 1101U);
   EXPECT_EQ(answer_stride(1, 10'000, time, 10'000'000), 1U);
 }
@@ -166,7 +166,7 @@ TEST(AnswerStamps, become_sparse_when_the_expected_messages_would_not_fit) {
   Scripted adapter(settings);
   adapter.on_pong = [](const Scripted::Sent&) { return spin(500), Published::ok; };
   PongRequest request = stamping();
-  // 3.5 messages per record, or 3.85 with the reserve of 10 %. The stride is the whole part if that is odd: 3.
+  // There are 3.5 messages per record, or 3.85 with the reserve of 10 %. Rounded down, this is the odd stride 3.
   request.samples = 7 * room / 2;
   std::vector<Bytes> requests;
   for (std::uint64_t n = 1; n <= 20; ++n) requests.push_back(message(n));

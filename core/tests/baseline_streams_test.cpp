@@ -40,7 +40,7 @@ Settings stream_settings(const std::string& scratch, const Description& about, R
   settings.reliability = reliability;
   settings.message_bytes = message_bytes;
   settings.depth = 8;
-  settings.write_timeout = 20s;  // long, so that no publish() times out unless a test wants it
+  settings.write_timeout = 20s;  // long, so that a publish() times out only if a test sets a shorter timeout
   settings.scope = "mmtest_" + std::to_string(getpid()) + "_" + std::to_string(++trials);
   settings.scratch = scratch;
   return settings;
@@ -86,7 +86,8 @@ using OutgoingOf = decltype(std::declval<A&>().publisher(std::declval<const Topi
 template <class A>
 using IncomingOf = decltype(std::declval<A&>().subscriber(std::declval<const Topic&>(), 0U));
 
-/// A topic with its publishers and subscribers, which have found each other. Each has its own adapter, or all share one.
+/// A topic with publishers and subscribers that have found each other. Either each has its own adapter, or all share
+/// one.
 template <class A>
 struct Stream {
   Stream(Settings asked, unsigned publishers, unsigned subscribers, bool one_process) {
@@ -194,7 +195,7 @@ std::vector<Seen> flood(const Settings& settings, const Load& load, bool one_pro
       }
     }
     if (settings.reliability == Reliability::best_effort) {
-      std::this_thread::sleep_for(200ms);  // wait for messages under way; the test does not depend on their number
+      std::this_thread::sleep_for(200ms);  // wait for messages on their way; any number of them is right
       over = true;
     }
   }
@@ -230,8 +231,8 @@ TYPED_TEST(BestEffortStream, publishes_without_failure_and_delivers_messages_onc
   }
 }
 
-/// Expects that take() and wait() return although the publishers keep sending: they send until the subscriber has seen
-/// enough messages, so a call that returned only when no message is left would never return.
+/// Expects that take() and wait() return although the publishers keep sending. The publishers stop only when the
+/// subscriber has seen enough messages, so a call that waits until no message is left would never return.
 template <class A>
 void end_while_publishers_flood(const Settings& settings) {
   Stream<A> stream(settings, 2, 1, false);
@@ -376,7 +377,7 @@ TYPED_TEST(SocketStream, still_reads_other_publishers_when_one_is_gone) {
   for (const unsigned p : {0U, 1U}) ASSERT_EQ(publish(*stream.outgoing[p], bytes, p, 1), Published::ok);
   ASSERT_TRUE(take_until(2));
   stream.outgoing[0].reset();
-  stream.adapters[1].reset();  // of the first publisher; adapters[0] is the subscriber's
+  stream.adapters[1].reset();  // the first publisher's adapter; adapters[0] is the subscriber's
   for (std::uint64_t n = 2; n <= 10; ++n) {
     ASSERT_EQ(publish(*stream.outgoing[1], bytes, 1, n), Published::ok);
     ASSERT_TRUE(take_until(n + 1)) << n;

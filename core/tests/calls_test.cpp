@@ -73,7 +73,7 @@ TEST_P(Calls, that_are_native_are_answered_one_by_one) {
   expect_every_request_answered_once(call<Null>(settings, clients), clients, true);
 }
 
-// Not with polling: with more roles than processors, each reply would wait for the scheduler's time slice.
+// Leaves out polling: with more roles than processors, each reply would wait until the scheduler's time slice ends.
 INSTANTIATE_TEST_SUITE_P(Clients, Calls,
                          testing::Values(std::tuple{Reception::poll, 1U}, std::tuple{Reception::block, 1U},
                                          std::tuple{Reception::block, 3U}));

@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Largest relative difference between two clocks' spans that adjtime and a short calibration cause. A wrong conversion
-/// causes a far larger difference.
+/// The largest relative difference between two clocks that adjtime and a short calibration can cause. A wrong
+/// conversion causes a far larger one.
 constexpr double tolerated = 2000e-6;
 
 class EveryClock : public testing::TestWithParam<bool> {
@@ -50,7 +50,7 @@ TEST_P(EveryClock, advances_during_a_sleep) {
 }
 
 TEST_P(EveryClock, measures_the_same_span_as_the_monotonic_clock) {
-  // Bracket each reading between two readings of the other clock, so that an interruption only widens the bounds.
+  // Read the other clock before and after each reading. An interruption then only widens the bounds.
   const std::uint64_t begin_before = monotonic_ns();
   const std::uint64_t begin = clock.ticks();
   const std::uint64_t begin_after = monotonic_ns();

@@ -201,7 +201,7 @@ TEST(Control, sending_to_a_launcher_that_went_away_is_not_an_error) {
   EXPECT_EQ(end.text(), "- closed");
 }
 
-/// Returns the descriptors that a program started by this process would inherit.
+/// Returns the descriptors that a program would inherit if this process started it.
 std::set<int> inheritable() {
   std::set<int> found;
   for (int descriptor = 3; descriptor < 256; ++descriptor) {

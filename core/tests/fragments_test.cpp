@@ -20,7 +20,7 @@ constexpr std::uint32_t flow = 7;
 constexpr Layout layout = Layout::of(100'000, 40'000);
 static_assert(layout.fragments == 3);
 
-/// Sends selected fragments, which fit into the socket's buffer. All bytes of message n are n.
+/// Sends the fragments that a test selects. All of them fit into the socket's buffer. Each byte of message n is n.
 class Fragments : public testing::Test {
  protected:
   Fragments() {

@@ -114,7 +114,7 @@ TEST(CallDeadline, cancels_only_the_call_that_does_not_end) {
 
 TEST(Segment, that_does_not_fit_is_refused_and_leaves_nothing) {
   const test::ChildEnd end = test::in_child([]() -> std::string {
-    // Mount a separate /dev/shm, so that the machine's /dev/shm is not filled.
+    // Mount another /dev/shm for this test, so that it does not fill the machine's.
     const int others = getuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
     if (unshare(others) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0) {

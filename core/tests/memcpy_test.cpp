@@ -50,7 +50,7 @@ TEST_P(Copying, returns_each_message_once_and_in_separate_memory) {
     std::copy(sent.begin(), sent.end(), lent.begin());
     ASSERT_EQ(out.publish(), Published::ok);
     EXPECT_TRUE(in.wait(std::chrono::nanoseconds(1)));
-    std::fill(lent.begin(), lent.end(), std::byte{0});  // a change after publishing has no effect
+    std::fill(lent.begin(), lent.end(), std::byte{0});  // must not change the published message
     ASSERT_EQ(in.take(seen), 1U);
     EXPECT_EQ(seen.messages.back(), sent);
     EXPECT_NE(seen.places.back(), lent.data());

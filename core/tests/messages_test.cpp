@@ -60,8 +60,9 @@ TEST(Messages, are_larger_than_their_main_array_by_the_documented_bytes) {
   }
 }
 
-/// `unseen` is the number of bytes of each message that may change without being noticed: the options in CDR's own
-/// header (2), the stamps' nanoseconds (4), padding, and the length of "wheel_link", which may include its terminator.
+/// `unseen` is the number of bytes of a message whose change the receiver does not notice: the options in CDR's own
+/// header (2), the stamps' nanoseconds (4), padding, and the length of "wheel_link", because CDR allows it with and
+/// without its terminator.
 TEST(Messages, a_changed_byte_is_found_or_visible_in_the_main_array) {
   const std::vector<std::size_t> unseen{2 + 4 + 1, 2 + 4 + 23, 2 + 4, 2 + 3 * 4 + 7 + 3};
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -160,7 +161,7 @@ TEST(Messages, reject_sizes_that_a_type_cannot_have) {
   EXPECT_TRUE(kit::fits(MessageType::point_cloud, 32) && !kit::fits(MessageType::point_cloud, 40));
 }
 
-/// Publishes messages of a type over the null adapter, which damages the message whose number is in `damage`.
+/// Publishes messages of a type over the null adapter. The native setting `damage` selects the message that it damages.
 class OverNull : public ::testing::Test {
  protected:
   std::vector<std::size_t> sizes_seen(MessageType type, std::size_t bytes, const std::string& damage) {

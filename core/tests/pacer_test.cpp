@@ -32,7 +32,7 @@ long voluntary_switches() {
   return used.ru_nvcsw;
 }
 
-/// Tests of both ways to wait. The parameter is true for a pacer that spins.
+/// Tests for pacers that spin (parameter true) and for pacers that sleep (false).
 class EveryPacer : public testing::TestWithParam<bool> {
  protected:
   Pacer pacer(const Load& load) const { return {clock, load, GetParam()}; }
@@ -192,8 +192,8 @@ TEST(SleepingPacer, sleeps_between_two_messages) {
   pacer.start(clock.ticks());
   const long switches = voluntary_switches();
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(5'000'000), stop));
-  // At least 1 of the 10 waits, not all: if the machine interrupts the pacer for 5 ms before its sleep, the instant has
-  // passed, and the pacer does not sleep.
+  // The pacer must have slept in at least 1 of the 10 waits. It does not sleep in a wait if the machine interrupts it
+  // for 5 ms first, because the instant has then passed.
   EXPECT_GE(voluntary_switches() - switches, 1);
   EXPECT_GT(pacer.sleeping_ticks(), 0U);
 }
@@ -206,7 +206,7 @@ TEST(SleepingPacer, divides_a_long_sleep_to_notice_a_stop) {
   const long switches = voluntary_switches();
   ASSERT_TRUE(pacer.wait(clock.ticks() + clock.to_ticks(400'000'000), stop));
   // Each sleep lasts at most 50 ms, so eight are expected. On a busy machine each sleep ends late, so there are fewer.
-  // A pacer that does not divide its sleep sleeps only once.
+  // A pacer that does not limit its sleeps would sleep only once.
   EXPECT_GE(voluntary_switches() - switches, 2);
 }
 

@@ -67,8 +67,7 @@ TEST_P(Silence, of_a_peer_that_stops_answering_ends_the_measurement_and_keeps_th
   EXPECT_EQ(end.result.ended, Ended::silent);
   ASSERT_TRUE(end.failure);
   EXPECT_EQ(end.failure->code, ErrorCode::silent);
-  // Not exactly 5: a ping that loses its processor for the reply timeout of 20 ms counts the reply to its message as
-  // late.
+  // It may be fewer than 5: if the ping loses its processor for 20 ms, the reply timeout, it counts the reply as late.
   EXPECT_LE(end.result.samples, 5U);
   EXPECT_EQ(end.result.samples, end.samples.size());
   EXPECT_GE(end.result.sent, 21U - 5U);
@@ -207,9 +206,9 @@ TEST(PingEnds, the_limit_holds_with_a_peer_that_rarely_answers) {
 }
 
 TEST(PingEnds, a_full_recorder_ends_it_before_the_next_message_is_sent) {
-  // For a duration below 500 ns the recorder has room for one sample, so it is full if a second round trip begins
-  // within the duration. A round trip takes little more than its stamps. If it is slower, the trial ends by its duration,
-  // and the test tries again.
+  // For a duration below 500 ns the recorder has room for one sample. It is full if a second round trip begins within
+  // the duration, which is likely because a round trip of this adapter takes little more than its stamps. Otherwise the
+  // trial ends by its duration, and the test tries again.
   const Settings settings = trial_settings(Reception::block, 16);
   for (int attempt = 0; attempt < 2000; ++attempt) {
     Scripted adapter(settings);

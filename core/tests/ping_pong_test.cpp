@@ -136,7 +136,7 @@ TEST(Shm, with_three_pongs_all_receive_and_only_the_first_echoes) {
   ASSERT_EQ(end.pongs.size(), 3U);
   EXPECT_EQ(end.pongs[0].echoed, 300U);
   EXPECT_EQ(end.pongs[1].echoed + end.pongs[2].echoed, 0U);
-  // The ping does not wait for pongs that do not echo, so their last messages may still be under way at the end.
+  // The ping does not wait for pongs that do not echo, so their last messages may still be on their way at the end.
   for (const PongResult& pong : end.pongs) {
     EXPECT_EQ(pong.lost + pong.duplicated + pong.reordered + pong.damaged, 0U);
     EXPECT_LE(pong.received, 300U);

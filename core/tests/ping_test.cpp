@@ -22,7 +22,7 @@ Published answered(const Sent& sent) {
   return Published::ok;
 }
 
-/// Returns a script that answers every message, and calls `odd` for the measured message `sequence`.
+/// Returns a script that answers every message, except that it calls `odd` for the measured message number `sequence`.
 template <class Odd>
 Scripted::Script except(std::uint64_t sequence, Odd odd) {
   return [sequence, odd](const Sent& sent) {
@@ -31,8 +31,8 @@ Scripted::Script except(std::uint64_t sequence, Odd odd) {
   };
 }
 
-/// Returns a request with a short timeout, for messages that are never answered. No other reply is missed, because a
-/// polling ping takes once more after an interruption.
+/// Returns a request with a short timeout, for messages that are never answered. Replies to other messages are not
+/// late, because a polling ping calls take() once more before it gives up.
 PingRequest impatient(std::uint64_t samples) {
   PingRequest request = samples_request(samples);
   request.reply_timeout_s = 0.05;

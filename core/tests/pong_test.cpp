@@ -59,7 +59,7 @@ PongEnd serve(Scripted& adapter, const Settings& settings, const PongRequest& re
   adapter.deliver(settings.scope + "_ping", message(final_warm_up, true));
   if (request.echoes) {
     pong.run();
-  } else {  // without a reply to the last message: wait until the queue must be empty, then stop
+  } else {  // the last message gets no reply: wait until the queue must be empty, then stop
     std::jthread role([&pong] { pong.run(); });
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     progress.stop.request();

@@ -119,8 +119,8 @@ TEST(Resources, system_calls_are_system_time) {
   EXPECT_EQ(end.text(), "system");
 }
 
-/// Waits 200 times until the thread has advanced. Returns how many times the account of its processor time had also
-/// advanced.
+/// Waits 200 times until the thread has done a step. Returns after how many of these steps `account_ns` was larger than
+/// before, i.e. the account of the thread's processor time was up to date.
 int kept_up(const std::atomic<std::uint64_t>& steps_of_thread, const std::function<std::uint64_t()>& account_ns) {
   int moved = 0;
   std::uint64_t last = account_ns();
@@ -237,7 +237,7 @@ TEST(Resources, a_preemption_is_an_involuntary_context_switch) {
     std::jthread even(play, 0);
     std::jthread odd(play, 1);
   }
-  // 8 and not 10: the start of one thread and the end of the other need no preemption.
+  // At least 8 of the 10 turns: the start of one thread and the end of the other need no preemption.
   EXPECT_GE(reader.read().involuntary - before.involuntary, 8U);
 }
 
@@ -338,7 +338,7 @@ TEST(Resources, an_ended_thread_remains_in_the_totals_and_in_the_time_of_ended_t
   const Resources after = reader.read();
 
   EXPECT_TRUE(named(after, "brief").empty());
-  // 10 ms less, because the threads run during a reading, so the share of ended threads is not exact.
+  // Allow 10 ms less: the threads run during a reading, so the time of ended threads is not exact.
   EXPECT_GE(ended_threads_ns(after) + 10 * ms, ended_threads_ns(before) + 200 * ms);
   std::uint64_t living = 0;
   for (const ThreadUse& thread : after.threads) living += thread.cpu_ns;

@@ -115,7 +115,7 @@ TEST(SequenceTracker, agrees_with_a_slow_oracle_under_random_loss_duplication_an
     const double loss = std::uniform_real_distribution<double>(0, 0.5)(random);
     const double duplication = std::uniform_real_distribution<double>(0, 0.3)(random);
     const double displacement = std::uniform_real_distribution<double>(0, 0.3)(random);
-    // In a third of the runs, messages are moved by up to two windows, in the other runs by a few places.
+    // In a third of the runs a message moves by up to two windows, in the other runs by up to 20 places.
     const std::uint64_t reach = 1 + random() % (seed % 3 == 0 ? 2 * window : 20);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> order;  // (arrival position, sequence number)
     std::uint64_t sequence = random() % 3 == 0 ? random() % (1U << 30) : 0;

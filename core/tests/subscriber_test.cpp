@@ -60,7 +60,7 @@ SubscriberResult receive(const std::vector<Bytes>& messages, unsigned publishers
   return subscriber.result();
 }
 
-/// Returns a message of a topic's history. A late joiner need not receive number 0, the oldest.
+/// Returns a message of a topic's history. Number 0 is the oldest; a late joiner may receive the history without it.
 Bytes published_before(std::uint64_t number) { return message(Header::history_bit | number, 0, true); }
 
 TEST(Subscriber, that_joins_late_counts_each_required_history_message_once) {

@@ -156,7 +156,7 @@ TEST_F(ReadyWorker, whose_launcher_goes_away_before_quit_exits_3) {
 }
 
 TEST_F(ReadyWorker, is_killed_with_its_launcher_even_when_it_hangs) {
-  // The worker does not notice the end of stdin, because the middleware never returns from opening.
+  // The worker does not notice that stdin has ended, because opening the middleware never returns.
   trial.native("fail", "open-hang");
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // adopt the orphan, to see how it ended
   const test::ChildEnd launcher = test::in_child([this] {

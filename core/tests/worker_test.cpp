@@ -178,7 +178,7 @@ TEST(Worker, a_publisher_that_waits_for_its_instants_is_not_blocked) {
 TEST(Worker, may_drain_longer_than_other_stops_take) {
   NullTrial trial;
   trial.make_stream(1);
-  trial.native("stall", "1:6000");  // longer than a stop without expected messages may take (3 s)
+  trial.native("stall", "1:6000");  // longer than a role may take to stop if it expects no messages (3 s)
   WorkerProcess worker(null_worker);
   worker.expect("hello");
   worker.say(trial.configure);

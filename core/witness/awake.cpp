@@ -18,7 +18,7 @@
 namespace middlemark::witness {
 namespace {
 
-/// Pins this thread to `cpu` under SCHED_IDLE. Sets the policy first, so that it never competes with another thread.
+/// Pins this thread to `cpu` under SCHED_IDLE. Sets the policy first, so that the thread never competes with another.
 void run_idle_on(int cpu) {
   const sched_param none{};
   if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) {

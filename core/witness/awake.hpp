@@ -8,11 +8,12 @@
 
 namespace middlemark::witness {
 
-/// Runs a thread on each processor that spins under SCHED_IDLE, which yields to all other threads. The threads end with
-/// this object, after the time limit, or with the process.
+/// Spins a thread on each processor under SCHED_IDLE, so that it yields to all other threads. The threads end with this
+/// object, after the time limit, or with the process.
 class Awake {
  public:
-  /// Returns when all threads spin. Throws AdapterError, with no thread left, if a processor or the policy is refused.
+  /// Returns when all threads spin. Throws AdapterError if the kernel refuses a processor or the policy; then no thread
+  /// remains.
   Awake(const std::vector<int>& cpus, std::uint64_t limit_ns);
 
  private:

@@ -42,8 +42,8 @@ struct Stillness {
   Durations late;               ///< how long after their due time the sleeps in `wakes` ended
 };
 
-/// The processors to probe and for how long. On the `sleeping` processors, roles will sleep and their latency includes
-/// wake-ups; there, half of the time is spent in timed sleeps.
+/// The processors to probe and for how long. On the `sleeping` processors roles will sleep, so that their latency
+/// includes wake-ups. There the probe spends half of its time in timed sleeps.
 struct ProbeRequest {
   std::vector<int> cpus;
   std::vector<int> sleeping;

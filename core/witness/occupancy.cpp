@@ -13,8 +13,8 @@ bool Occupancy::ours(pid_t pid) const noexcept { return std::ranges::find(worker
 void Occupancy::follow(const Switch& found) {
   close(found.at_ns);
   if (ours(found.to)) return;
-  // The idle task never preempts a process. If the kernel reports this, the next process is in another container and its
-  // id is hidden.
+  // The idle task never preempts a process. If the kernel reports that it did, the next process is one of another
+  // container, whose id the kernel hides.
   const bool hidden = found.to == idle && found.preempted;
   if (found.to == idle && !hidden) return;
   under_way_ = Spell{found.at_ns, found.at_ns, cpu_, hidden ? somebody : found.to};

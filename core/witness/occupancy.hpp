@@ -37,7 +37,8 @@ class Occupancy {
   Occupancy(int cpu, std::vector<pid_t> workers, std::size_t most);
 
   void follow(const Switch& found);
-  /// Call when records before the next switch were lost. Until that switch the processor's user is unknown.
+  /// Call if records before the next switch were lost. Until that switch, it is unknown which process uses the
+  /// processor.
   void lose() noexcept;
   /// Ends the current spell at `at_ns`.
   void end(std::uint64_t at_ns);

@@ -52,7 +52,7 @@ perf_event_attr attributes(bool inherit) {
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   attr.sample_id_all = 1;
   attr.context_switch = 1;
-  attr.exclude_kernel = 1;  // otherwise ordinary users are refused; this event takes no samples in any case
+  attr.exclude_kernel = 1;  // ordinary users are refused without this; the event takes no samples in any case
   attr.exclude_hv = 1;
   attr.inherit = inherit ? 1 : 0;
   attr.use_clockid = 1;

@@ -64,10 +64,10 @@ class SwitchWatch {
   /// Becomes readable when a ring should be drained.
   [[nodiscard]] int descriptor() const noexcept { return epoll_; }
   void drain();
-  /// Ends the watching. Afterwards seen() summarises the time between two instants.
+  /// Stops watching. After that, seen() summarises the time between two instants.
   void stop();
   [[nodiscard]] Seen seen(std::uint64_t from_ns, std::uint64_t to_ns, std::size_t most) const;
-  /// Returns whether every context switch was recorded: no record was lost, and no spell was left out.
+  /// Returns whether every context switch was recorded: true if no record was lost and no spell was left out.
   [[nodiscard]] bool complete() const;
   [[nodiscard]] std::uint64_t records() const;
   [[nodiscard]] std::uint64_t lost() const;

@@ -16,7 +16,7 @@ constexpr int writable = 1;         // PyBUF_WRITABLE
 constexpr int to_write = 0x200;     // PyBUF_WRITE
 constexpr int one_argument = 0x08;  // METH_O
 
-PyObject* caller = nullptr;  // the object that run() of middlemark_kit passes: it calls the adapter
+PyObject* caller = nullptr;  // the object that run() of middlemark_kit passes, through which C++ calls the adapter
 
 Reference shared(PyObject* object) {
   Py_IncRef(object);
@@ -40,7 +40,8 @@ struct Failure {
   std::string advice;
 };
 
-/// Fetches the current exception. An AdapterError of the kit has an advice; the text of any other begins with its type.
+/// Returns and clears the current Python exception: its text and, for an AdapterError of the kit, its advice. The text
+/// of any other exception begins with its type.
 Failure failure() {
   PyObject* type = nullptr;
   PyObject* value = nullptr;
@@ -77,7 +78,7 @@ Reference tuple(Arguments... arguments) {
   return all;
 }
 
-/// Calls a method of the object. Throws the exception as an AdapterError.
+/// Calls a method of the object. Throws an AdapterError if the method raises an exception.
 template <class... Arguments>
 Reference call(PyObject* object, const char* method, Arguments... arguments) {
   const Reference function(PyObject_GetAttrString(object, method));
@@ -114,8 +115,8 @@ Json json_of_topic(const Topic& topic) {
           {"history", topic.history}};
 }
 
-/// The trial's settings for the kit: the request, all topics, the interface's address, and the native settings, of which
-/// booleans and numbers are no texts.
+/// Returns the trial's settings as JSON for the kit: the request, all topics, the interface's address, and the native
+/// settings. Native settings that are booleans or numbers have these types in JSON.
 std::string json_of_settings(const Settings& settings) {
   Json all = json_of(static_cast<const RequestedSettings&>(settings));
   all["endpoints"] = Json::array();

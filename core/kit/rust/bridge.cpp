@@ -58,7 +58,7 @@ struct Answer {
 
 [[noreturn]] void refuse(const Answer& error) { throw AdapterError(error.text, error.advice); }
 
-/// Parses the JSON that a call returns. Throws the error that it reports as an AdapterError.
+/// Makes a call that returns JSON, and parses the JSON. Throws an AdapterError if the call reports an error.
 template <class Value, class Call>
 Value asked(Call call) {
   Answer answer;

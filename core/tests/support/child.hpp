@@ -57,7 +57,7 @@ inline std::string read_all(int descriptor, std::chrono::seconds patience) {
 }
 
 /// Runs `work` in a forked child, which then exits with 0, or with 1 if `work` threw. After `patience` the child's own
-/// SIGALRM kills it; this works even if the child is a real-time spinner and this process gets no processor.
+/// SIGALRM kills it; this also works if a real-time thread of the child spins and keeps this process from running.
 inline ChildEnd in_child(const std::function<std::string()>& work,
                          std::chrono::seconds patience = std::chrono::seconds(30)) {
   std::array<int, 2> channel{};

@@ -1,4 +1,4 @@
-// Says which sanitizer this build has, for tests that cannot run with it or repeat a computation less often.
+// Constants for the sanitizers of this build. Tests use them to skip themselves or to repeat a computation less often.
 #pragma once
 
 namespace middlemark::test {

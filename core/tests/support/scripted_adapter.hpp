@@ -54,7 +54,7 @@ class Inbox {
     return !empty();
   }
 
-  /// From now on put() calls the listener, on the publisher's thread. Delivers the queued messages first.
+  /// Passes the queued messages to the listener. From now on put() calls the listener, on the publisher's thread.
   void listen_on_publishers_thread(std::optional<Listener> listener) {
     if (listener) {
       while (const std::optional<Bytes> message = next()) (*listener)(*message);
@@ -89,7 +89,7 @@ class Scripted {
     [[nodiscard]] Header header() const { return read_header(message); }
     void deliver(const Bytes& bytes) const { adapter.deliver(topic.name, bytes); }
     void deliver() const { deliver(message); }
-    /// Returns the reply of a correct pong, with any header.
+    /// Returns the reply that a correct pong would send, but with this header.
     [[nodiscard]] Bytes answer(const Header& header) const {
       Bytes bytes = message;
       write_header(bytes, header);
@@ -115,7 +115,7 @@ class Scripted {
     for (const auto& inbox : inboxes_[topic]) inbox->put(message);
   }
 
-  // Set before the roles are made.
+  // Set these before the roles are made.
   Script on_ping = deliver_unchanged;  ///< what happens to messages on the ping's topic
   Script on_pong = deliver_unchanged;  ///< what happens to messages on the pongs' topic
   std::function<bool()> lends = [] { return true; };

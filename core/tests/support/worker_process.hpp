@@ -30,7 +30,7 @@ using Json = nlohmann::json;
 
 class WorkerProcess {
  public:
-  /// `environment`: NAME=value, added to the environment of the test.
+  /// `environment`: entries NAME=value, which are added to the test's own environment.
   explicit WorkerProcess(const std::string& executable, std::vector<std::string> arguments = {},
                          const std::vector<std::string>& environment = {}) {
     std::array<int, 2> in{};
@@ -205,8 +205,8 @@ class NullTrial {
       role["kept"] = samples;
     }
   }
-  /// Makes the trial last more than a minute, for tests of what happens while the roles run. The number of samples is
-  /// limited, so that little memory is touched.
+  /// Makes the trial last more than a minute, for tests of events while the roles run. Limits the number of samples, so
+  /// that the recorder takes little memory.
   void make_long() {
     configure["roles"][0]["samples"] = 100'000;
     configure["roles"][0]["warmup_s"] = 0;

@@ -5,9 +5,9 @@ optional parts: see :class:`Adapter`. ``middlemark_python_adapter()`` in CMake m
 the worker's process: they keep time, write and check the messages, and call the adapter for each message.
 
 Life of a worker: ``Adapter(settings)`` → publishers and subscribers of each topic → (start) → ``publish``, ``take`` and
-``wait`` on the roles' threads → (stop) → ``close()`` of each, if it has one. Exceptions before the start refuse the
-trial; raise :class:`AdapterError` to name the next step. After the start they count as failed calls, and the last text
-is reported.
+``wait`` on the roles' threads → (stop) → ``close()`` of each, if it has one. An exception before the start refuses the
+trial; raise :class:`AdapterError` to name the next step. An exception after the start counts as a failed call, and the
+worker reports the text of the last one.
 """
 
 from middlemark_kit.contract import (

@@ -1,4 +1,4 @@
-"""The classes that an adapter in Python provides or receives; ``core/adapter.hpp`` has every detail."""
+"""The classes that an adapter in Python provides or receives. ``core/adapter.hpp`` describes them in full."""
 
 import os
 import socket
@@ -10,7 +10,7 @@ from middlemark_kit.protocol import Companion, Description, OwnSettings, Reliabi
 from middlemark_kit.structs import Struct
 
 Visit = Callable[[Any], None]
-"""Passes a message, any object with a buffer, to the role. The message must be valid during the call only."""
+"""A function that passes a message, any object with a buffer, to the role. It does not use the message later."""
 
 
 class Topic(Struct):
@@ -26,18 +26,18 @@ class Topic(Struct):
     """Keep-last history depth in messages; None: keep-all."""
     reliability: Reliability
     service: bool
-    """Native request/reply."""
+    """True for the middleware's own request and reply."""
     publishers_here: int
     subscribers_here: int
     subscriber_processes: int
     varies: bool
-    """``message_bytes`` is the largest size; otherwise every message has this size."""
+    """True: ``message_bytes`` is the largest size. False: every message has this size."""
     history: int
     """Number of transient-local messages that a late joiner must receive; 0: volatile."""
 
 
 class Settings(Request):
-    """The settings of one trial. Values of native settings are bool, int (bytes, ns) or str, by their type."""
+    """The settings of one trial. A native setting is a bool, a str or an int: sizes in bytes, durations in ns."""
 
     endpoints: tuple[Topic, ...]
     """All topics and services of the trial."""
@@ -48,14 +48,14 @@ class Settings(Request):
 class Publisher(Protocol):
     """Sends the messages of one topic. One thread at a time uses it.
 
-    Optional: ``loan(bytes)`` returns the middleware's own memory for the next message, a writable object with a buffer;
-    it is called if ``Settings.loan`` is set. ``close()``.
+    Optional: ``loan(bytes)``, called if ``Settings.loan`` is set, returns the middleware's own memory for the next
+    message: a writable object with a buffer. ``close()``, called after the end.
     """
 
     def publish(self, message: Any) -> None:
-        """Send the message: a memoryview whose content is valid until ``publish`` returns, or what ``loan`` returned.
+        """Send a message: the object that ``loan`` returned, or a memoryview that is valid until ``publish`` returns.
 
-        May block, at most for ``write_timeout_s``; then raise TimeoutError.
+        May block, at most for ``write_timeout_s``. Raises TimeoutError if the message was not sent in that time.
         """
 
     def matched(self) -> int:
@@ -66,7 +66,8 @@ class Subscriber(Protocol):
     """Receives the messages of one topic. Used by one thread.
 
     Optional: ``listen(visit)`` and ``silence()``, required if a transport lists ``listen``: the middleware's own thread
-    calls ``visit`` between them. ``publishers_found()`` returns the number of publishers found so far. ``close()``.
+    calls ``visit`` between them. ``publishers_found()`` returns the number of publishers found so far. ``close()`` is
+    called after the end.
     """
 
     def take(self, visit: Visit) -> None:
@@ -77,14 +78,14 @@ class Subscriber(Protocol):
 
 
 class Exchange(Publisher, Subscriber, Protocol):
-    """A client or a server. A server's ``publish`` answers the request that is being visited."""
+    """A client or a server. ``publish`` of a server answers the request that it visits."""
 
 
 class Adapter:
     """Opens the middleware for this process, once.
 
-    Optional, with ``client_type`` as the class of both: ``client(service, index)`` and ``server(service, index)`` are
-    the middleware's own request and reply.
+    Optional, for the middleware's own request and reply: ``client(service, index)`` and ``server(service, index)``.
+    Both return an object of the class ``client_type``.
     """
 
     subscriber_type: ClassVar[type]
@@ -98,12 +99,12 @@ class Adapter:
 
     @staticmethod
     def description() -> Description:
-        """Return the description. Must not open anything, because every ``list`` calls it."""
+        """Return the description. Must not open the middleware, because every ``middlemark list`` calls it."""
         raise NotImplementedError
 
     @staticmethod
     def check(settings: Settings) -> None:
-        """Raise AdapterError for settings that the description cannot exclude. Opens nothing."""
+        """Raise AdapterError for settings that the description cannot exclude. Must not open the middleware."""
 
     @staticmethod
     def companions(settings: Settings) -> list[Companion]:  # noqa: ARG004
@@ -146,7 +147,7 @@ class Rendezvous:
         self._folder = Path(settings.scratch)
 
     def leave(self, name: str, content: str = "") -> None:
-        """Write a note for the other workers, who never see a part of one."""
+        """Write a note for the other workers. They never see a partly written note."""
         aside = self._folder / f"new.{os.getpid()}.{name}"
         aside.write_text(content)
         aside.rename(self._folder / name)
@@ -178,7 +179,7 @@ class Attendance:
     """Counts the subscribers of a topic for a middleware that does not report them to the publisher."""
 
     def __init__(self, settings: Settings, topic: Topic) -> None:
-        """Each subscriber leaves a note when its subscription is complete."""
+        """``topic``: the topic whose subscribers are counted."""
         self._notes = Rendezvous(settings)
         self._topic = topic
         self._found = 0
@@ -197,7 +198,7 @@ class Attendance:
 
 
 def free_port(address: str) -> int:
-    """Return a TCP port of the address that is free now."""
+    """Return a TCP port of this address that no process uses now."""
     with socket.socket() as held:
         held.bind((address, 0))
         return int(held.getsockname()[1])

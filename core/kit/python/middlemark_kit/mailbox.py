@@ -1,4 +1,4 @@
-"""Messages that a client library delivers by a callback on its own thread."""
+"""Keeps the messages that a client library delivers by a callback on its own thread."""
 
 import queue
 import threading
@@ -8,19 +8,19 @@ from middlemark_kit.contract import Visit
 
 
 class Mailbox:
-    """Passes messages to the listener, or keeps them for the role's thread, as a program does with ``queue``."""
+    """Passes messages to the listener. Without one, keeps them in a queue for the role's thread, as programs do."""
 
     most_per_take = 1024
 
     def __init__(self) -> None:
-        """Messages that arrive before ``listen`` are kept."""
+        """Begin without a listener: messages that arrive before ``listen`` are kept."""
         self._kept: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._held: Any = None
         self._visit: Visit | None = None
         self._delivering = threading.Lock()
 
     def deliver(self, message: Any) -> None:
-        """Call from the library's callback, for one message."""
+        """Pass on or keep one message. Call this from the library's callback."""
         with self._delivering:
             if self._visit is None:
                 self._kept.put(message)
@@ -28,7 +28,7 @@ class Mailbox:
                 self._visit(message)
 
     def take(self, visit: Visit) -> None:
-        """Visit the message that ended ``wait``, and those that are kept."""
+        """Visit the message that ended ``wait`` and all messages that are kept."""
         if self._held is not None:
             held, self._held = self._held, None
             visit(held)
@@ -48,12 +48,12 @@ class Mailbox:
         return True
 
     def listen(self, visit: Visit) -> None:
-        """Visit the messages that are kept, and from now on each message on the library's thread."""
+        """Visit the messages that are kept. From now on, visit each new message on the library's thread."""
         with self._delivering:
             self.take(visit)
             self._visit = visit
 
     def silence(self) -> None:
-        """End the visits; waits for the one that is running."""
+        """Stop visiting. Waits until a visit that is running has ended."""
         with self._delivering:
             self._visit = None

@@ -15,7 +15,7 @@ class AdapterError(Exception):
 
 @dataclass_transform(kw_only_default=True)
 class Struct:
-    """A value with the fields that its class declares; a declared value is the field's default.
+    """A value with the fields that its class declares. A class may declare defaults of the fields.
 
     ``dataclasses`` would do the same, but takes 20 ms to import and to make the classes.
     """
@@ -35,13 +35,13 @@ class Struct:
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Self:
-        """Return a struct with those of the values that the class declares."""
+        """Return a struct with these values. Values that the class does not declare are ignored."""
         return cls(**{name: value for name, value in values.items() if name in cls.declared})
 
     def to_json(self) -> str:
-        """Return the struct as the protocol has it."""
+        """Return the struct as JSON, as the protocol defines it."""
         return json.dumps(self, default=lambda each: each.fields())
 
     def fields(self) -> dict[str, Any]:
-        """Return every field by its key in JSON."""
+        """Return the values of all fields by their key in JSON."""
         return {name: getattr(self, name) for name in self.declared}

@@ -1,4 +1,4 @@
-"""Runs an adapter as a worker: converts what the core's bridge passes as JSON, and calls the adapter."""
+"""Runs an adapter as a worker: converts the JSON that the core's bridge passes, and calls the adapter."""
 
 import ctypes
 import gc
@@ -22,7 +22,7 @@ GC = NativeSetting(
 LACKS = {
     "types": (lambda types: set(types) == {"octets"}, "messages of a type other than octets"),
 }
-"""Limits of the kit: a transport's field → whether its value is possible, and the words for an impossible value."""
+"""Limits of the kit, by a transport's field: whether the kit supports a value, and the text for other values."""
 
 
 def run(adapter: type[Adapter], library: str) -> None:
@@ -51,19 +51,19 @@ def run(adapter: type[Adapter], library: str) -> None:
         getattr(adapter.subscriber_type, "most_per_take", 0),
     )
     ctypes.CDLL(None).fflush(None)
-    os._exit(status)  # threads of the middleware may still run, and the interpreter's end would wait for them
+    os._exit(status)  # the interpreter's ordinary end would wait for threads of the middleware that still run
 
 
 class Kit:
-    """The functions that the bridge calls before a trial is opened. Exceptions refuse the trial."""
+    """The functions that the bridge calls before the middleware is open. An exception refuses the trial."""
 
     def __init__(self, adapter: type[Adapter]) -> None:
-        """Nothing is opened here."""
+        """``adapter`` is the class. It does not open the middleware here."""
         self._adapter = adapter
         self._failure = ""
 
     def describe(self) -> str:
-        """Return the description, with the kit's own settings. Refuses what the kit cannot do."""
+        """Return the description as JSON, with the kit's settings. Raise AdapterError if the kit cannot do a part."""
         about = self._adapter.description()
         for transport in about.transports:
             for field, (possible, words) in LACKS.items():
@@ -77,11 +77,11 @@ class Kit:
         return about.to_json()
 
     def check(self, settings: str) -> None:
-        """Pass on the adapter's AdapterError."""
+        """Call the adapter's ``check``, whose AdapterError refuses the trial."""
         self._adapter.check(settings_of(settings))
 
     def companions(self, settings: str) -> str:
-        """Return the daemons as JSON."""
+        """Return the daemons that the trial needs, as JSON."""
         return json.dumps([each.fields() for each in self._adapter.companions(settings_of(settings))])
 
     def open(self, text: str) -> "Opened":
@@ -105,7 +105,7 @@ class Kit:
         sys.__unraisablehook__(failed)
 
     def thread_failure(self) -> str:
-        """Return the text of that exception; empty: there was none."""
+        """Return the text of the first exception that ended a thread or a callback; empty if there was none."""
         return self._failure
 
 
@@ -113,7 +113,7 @@ class Opened:
     """The functions that the bridge calls while the middleware is open."""
 
     def __init__(self, adapter: Adapter, settings: Settings) -> None:
-        """``adapter`` is open."""
+        """``adapter`` has opened the middleware."""
         self._adapter = adapter
         self._settings = settings
 
@@ -134,7 +134,7 @@ class Opened:
         return self._adapter.server(Topic.of(json.loads(service)), index)  # type: ignore[attr-defined]
 
     def notes(self) -> str:
-        """Return the notes as JSON. Called once, after matching: from here on no objects are made but for messages."""
+        """Return the notes as JSON. Called once, after matching. From now on no object is made except for messages."""
         if self._settings.native.get("gc") == "freeze":
             gc.collect()
             gc.freeze()

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 
 use crate::OwnSettings;
 
-/// Blocks of lines, each below a comment with the name of the object that the lines set up. Equal blocks are kept once.
+/// Blocks of lines, each below a comment with the name of the object that the lines set up. A block that is added twice
+/// appears once.
 #[derive(Default)]
 pub struct Code(RefCell<Vec<String>>);
 
@@ -25,7 +26,7 @@ impl Code {
 }
 
 /// Calls methods of a builder and records them: `applied!(code, "publisher", builder, max_loaned_samples(1))`. Each
-/// value is evaluated once, and needs `Debug`.
+/// value is evaluated once, and its type must implement `Debug`.
 #[macro_export]
 macro_rules! applied {
     ($code:expr, $object:expr, $builder:expr $(, $method:ident($value:expr))* $(,)?) => {{

@@ -1,4 +1,5 @@
-//! The Rust side of `core/kit/rust_bridge.hpp`, with the same layout: a table of functions for each type of an adapter.
+//! The Rust side of `core/kit/rust_bridge.hpp`: a table of functions for each type of an adapter. The structs of both
+//! files must have the same layout.
 
 use std::any::Any;
 use std::ffi::c_void;
@@ -30,7 +31,7 @@ impl Visitor<'_> {
     }
 
     /// `arrived_ns`: when the kernel received the message, in ns of CLOCK_REALTIME from SO_TIMESTAMPING; 0 if the
-    /// kernel reported no time. Never a time that the adapter measured itself.
+    /// kernel reported no time. Must not be a time that the adapter measured itself.
     #[inline]
     pub fn visit_stamped(&self, message: &[u8], arrived_ns: u64) {
         // SAFETY: C++ keeps `function` and `object` for the lifetime of the visitor.
@@ -51,7 +52,8 @@ impl Listener {
     }
 }
 
-/// Receives the texts of a call before the start or after the end: an error with its advice, a description, a note.
+/// A C++ function to which a call sends its texts: an error with its advice, a description or a note. Not used between
+/// the start and the end of a trial.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Reader {
@@ -102,7 +104,7 @@ struct SubscriberCalls {
     close: unsafe extern "C" fn(*mut c_void),
 }
 
-/// The result of a [`Make`] function: a publisher, a subscriber, or both. The other pointers are null.
+/// The result of a [`Make`] function: a publisher, a subscriber, or both. Pointers that are not used are null.
 #[repr(C)]
 struct Ends {
     publisher: *mut c_void,
@@ -128,7 +130,7 @@ pub struct AdapterCalls {
     server: Option<Make>,
     notes: unsafe extern "C" fn(*mut c_void, Reader),
     protected_by: unsafe extern "C" fn(*mut c_void, Reader),
-    /// Sends the language as the text, and the settings as the advice; sends nothing if the adapter reports none.
+    /// Sends the settings as `advice` and their language as `text`. Sends nothing if the adapter reports no settings.
     own_settings: unsafe extern "C" fn(*mut c_void, Reader),
     refusals: unsafe extern "C" fn(*mut c_void, Reader),
     close: unsafe extern "C" fn(*mut c_void),
@@ -137,7 +139,7 @@ pub struct AdapterCalls {
 // SAFETY: the table contains only a number and pointers to functions.
 unsafe impl Sync for AdapterCalls {}
 
-/// The object that C++ points to. `error` is the first field, so that it can be read without knowing `T`.
+/// The object to which C++ has a pointer. `error` is the first field, so that code that does not know `T` can read it.
 #[repr(C)]
 struct Held<T> {
     error: LastError,
@@ -148,7 +150,7 @@ fn hold<T>(value: T) -> *mut c_void {
     Box::into_raw(Box::new(Held { error: LastError::none(), value })).cast()
 }
 
-/// Calls `act` with the value in `object`; returns `otherwise` if it panics.
+/// Calls `act` with the value in `object`. Returns `otherwise` if `act` panics.
 #[inline]
 unsafe fn with<T, R>(object: *mut c_void, otherwise: R, act: impl FnOnce(&mut T, &mut LastError) -> R) -> R {
     // SAFETY: `object` comes from hold::<T>(), and one thread at a time uses it.

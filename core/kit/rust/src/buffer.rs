@@ -12,7 +12,7 @@ impl Buffer {
 
     /// Returns `None` if `bytes` is not the size of the buffer.
     pub fn loan(&mut self, bytes: usize) -> Option<&mut [MaybeUninit<u8>]> {
-        // SAFETY: every byte is initialised, and the caller of a loan only writes bytes.
+        // SAFETY: every byte is initialised, and a caller of loan() writes initialised bytes only.
         (bytes == self.0.len()).then(|| unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), bytes) })
     }
 

@@ -26,7 +26,7 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for Error {
 
 const CAPACITY: usize = 256;
 
-/// The middleware's message about the last failure, kept without allocating; texts of more than 256 bytes are cut off.
+/// The middleware's message about the last failure. Storing it allocates nothing; texts are cut off after 256 bytes.
 /// The bridge keeps one for each publisher and subscriber.
 pub struct LastError {
     bytes: [u8; CAPACITY],
@@ -45,7 +45,7 @@ impl LastError {
         let _ = fmt::Write::write_fmt(self, words);
     }
 
-    /// Empty if nothing failed.
+    /// Returns the text; empty if nothing failed.
     pub(crate) fn words(&self) -> String {
         String::from_utf8_lossy(&self.bytes[..self.length]).into_owned()
     }

@@ -5,8 +5,8 @@
 //! Life of a worker: `open` → `publisher`/`subscriber` for each topic → (start) → `loan`/`publish`/`take`/`wait` on the
 //! roles' threads → (stop) → subscribers and publishers dropped → adapter dropped. Calls before the start may fail with
 //! an [`Error`]. Calls after the start do not allocate, log or lock, except within the middleware. A panic before the
-//! start becomes an error; a panic after the start becomes a failed call, which the worker reports. No panic leaves
-//! this crate.
+//! start becomes an error; a panic after the start becomes a failed call, which the worker reports. No panic reaches
+//! the C++ code.
 
 mod applied;
 mod bridge;
@@ -35,7 +35,7 @@ pub use settings::{List, Maybe, Settings, Text, Topic};
 pub enum Published {
     /// The middleware accepted the message.
     Ok,
-    /// Back-pressure lasted longer than the write timeout; the message was not, or not wholly, sent.
+    /// Back-pressure lasted longer than the write timeout. None of the message was sent, or only a part.
     TimedOut,
     /// The middleware refused the message; `LastError` contains the reason.
     Failed,
@@ -102,14 +102,14 @@ pub trait Adapter: Sized {
     type Publisher: Publisher;
     type Subscriber: Subscriber;
 
-    /// Must not open anything, because every `list` calls it.
+    /// Returns the description. Must not open the middleware, because every `middlemark list` calls it.
     fn describe() -> Description;
     /// Opens the middleware. The settings exist until the process ends.
     fn open(settings: &'static Settings) -> Result<Self>;
     fn publisher(&mut self, topic: &Topic, index: u32) -> Result<Self::Publisher>;
     fn subscriber(&mut self, topic: &Topic, index: u32) -> Result<Self::Subscriber>;
-    /// Refuses settings that neither a transport's description nor the table of native settings can exclude, such as
-    /// two settings that exclude each other. Opens nothing.
+    /// Fails for unsupported combinations of settings, such as two settings that exclude each other. A transport's
+    /// description and the table of native settings can only exclude single settings. Must not open the middleware.
     fn check(_settings: &'static Settings) -> Result<()> {
         Ok(())
     }
@@ -128,9 +128,10 @@ pub trait Adapter: Sized {
     fn protected_by(&self) -> String {
         String::new()
     }
-    /// Returns the settings of this process in the middleware's own form, for a user who wants to copy them. Made from
-    /// the values that were passed to the middleware, never written a second time by hand. Contains no names of topics,
-    /// no addresses and no paths of the trial, and no keys. Called once, after matching.
+    /// Returns the settings of this process in the middleware's own form, for a user who wants to copy them. The
+    /// adapter makes the text from the values that it passed to the middleware, not from a second list written by hand.
+    /// The text contains no names of topics, no addresses and no paths of the trial, and no keys. Called once, after
+    /// matching.
     fn own_settings(&self) -> Option<OwnSettings> {
         None
     }

@@ -1,6 +1,6 @@
 //! The native settings of a middleware, declared once. The declaration determines which settings the adapter accepts,
-//! which values the core refuses, the documentation, and the typed values. The counterpart of `core/kit/native.hpp`,
-//! which parses and checks the values.
+//! which values the core refuses, the documentation, and the typed values. `core/kit/native.hpp` parses and checks the
+//! values.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub trait Native: Sized {
     const LEAST: Option<i64> = None;
     /// Replaces `self` by the value of one setting.
     fn read(&mut self, stem: &str, value: &NativeValue);
-    /// Returns the value as text, to show it as a default; empty if there is none to show.
+    /// Returns the value as text, to show it as the default; empty if there is no default to show.
     fn words(&self, choices: &[&'static str]) -> String;
 }
 
@@ -89,7 +89,8 @@ impl<T: Native + Default> Native for Option<T> {
     }
 }
 
-/// For a key that ends in '*': pairs of the text in place of the star in a given key, and the value.
+/// For a key that ends in '*': one pair for each setting of the trial with such a key. The pair is the text that
+/// replaces the star, and the value.
 impl Native for Vec<(String, String)> {
     const TYPE: NativeType = NativeType::Text;
     fn read(&mut self, stem: &str, value: &NativeValue) {
@@ -102,7 +103,7 @@ impl Native for Vec<(String, String)> {
 }
 
 impl NativeSetting {
-    /// Sets the fields that `native_settings!` has left empty: the type, the lowest number and the text of the default.
+    /// Sets the type, the lowest number and the text of the default, if `native_settings!` has left them empty.
     pub fn complete<T: Native>(mut self, otherwise: &T) -> Self {
         if self.kind == NativeType::Text {
             self.kind = if self.choices.is_empty() { T::TYPE } else { NativeType::Choice };

@@ -1,5 +1,5 @@
-//! The settings of a trial (see `core/settings.hpp`): views of memory that C++ keeps, with the layout of
-//! `core/kit/rust_bridge.hpp`.
+//! The settings of a trial (see `core/settings.hpp`). They are views of memory that C++ keeps, with the layout of the
+//! structs in `core/kit/rust_views.hpp`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -71,7 +71,7 @@ pub struct Topic<'a> {
     pub subscribers_here: u32,
     depth: Maybe<u32>,
     pub reliability: Reliability,
-    /// True for the middleware's own request and reply.
+    /// True if this is a service: the middleware's own request and reply.
     pub service: bool,
 }
 
@@ -114,7 +114,7 @@ impl Settings {
     }
 
     /// Fails if `bytes` do not fit into /dev/shm, because a write to a full /dev/shm would end the process. `what`
-    /// names the objects that need the memory, and `otherwise` is the advice for a user who cannot enlarge /dev/shm.
+    /// names the objects that need the memory. `otherwise` is the advice for a user who cannot enlarge /dev/shm.
     pub fn shm_holds(&self, bytes: usize, what: &str, otherwise: &str) -> crate::Result<()> {
         if bytes <= self.shm_free_bytes {
             return Ok(());
@@ -165,7 +165,7 @@ impl<'a, T> List<'a, T> {
         if self.count == 0 {
             return &[];
         }
-        // SAFETY: the code that made the list keeps its `count` items for the lifetime `'a`.
+        // SAFETY: C++ made the list and keeps its `count` items for the lifetime `'a`.
         unsafe { std::slice::from_raw_parts(self.items, self.count) }
     }
 }
