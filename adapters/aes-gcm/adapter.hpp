@@ -1,5 +1,5 @@
-// The raw cost of encryption: AES-256-GCM of each message. One thread encrypts a message and decrypts it again; no
-// other process or thread takes part.
+// The raw cost of encryption: AES-256-GCM of each message. One thread encrypts a message and decrypts it again; there
+// is no other process or thread.
 #pragma once
 
 #include <openssl/crypto.h>
@@ -41,7 +41,7 @@ class AesGcm {
                             .security_why = "this adapter only encrypts and decrypts"}}};
   }
 
-  /// The ping has one thread, which uses both the publisher and the subscriber.
+  /// One thread, the ping's, uses both the publisher and the subscriber.
   Publisher publisher(const Topic& /*topic*/, unsigned /*index*/) { return Publisher(mirror_); }
   Subscriber subscriber(const Topic& /*topic*/, unsigned /*index*/) { return Subscriber(mirror_); }
 

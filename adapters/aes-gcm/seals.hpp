@@ -23,10 +23,10 @@ inline constexpr std::size_t key_bytes = 32;
 inline constexpr std::size_t tag_bytes = 16;
 using Key = std::array<unsigned char, key_bytes>;
 using Tag = std::array<unsigned char, tag_bytes>;
-/// A counter, so that no two messages are encrypted with the same key and nonce.
+/// AES-GCM's nonce. It is a counter, so that no two messages are encrypted with the same key and nonce.
 using Nonce = std::array<unsigned char, 12>;
 
-/// AES-256-GCM in one direction. The key schedule is computed once, as in a connection.
+/// AES-256-GCM in one direction. The key schedule is computed once, as it is for a TLS connection.
 class Cipher : kit::Pinned {
  public:
   Cipher(const Key& key, bool encrypts) : context_(EVP_CIPHER_CTX_new()) {
@@ -44,7 +44,7 @@ class Cipher : kit::Pinned {
            EVP_EncryptFinal_ex(context, octets(to) + bytes, &bytes) == 1 &&
            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tag_bytes, tag.data()) == 1;
   }
-  /// Returns false if OpenSSL fails, or if the message was changed after its encryption.
+  /// Returns false if OpenSSL fails, or if the message differs from what was encrypted.
   [[nodiscard]] bool decrypt(std::span<const std::byte> from, std::byte* to, const Nonce& nonce, Tag& tag) noexcept {
     EVP_CIPHER_CTX* const context = context_.get();
     int bytes = 0;

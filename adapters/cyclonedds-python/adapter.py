@@ -24,13 +24,13 @@ TIMEOUT = -10
 def octets(size: int) -> Any:
     """Return the type of messages of this size: ``octet data[size]``, which the binding reads and writes as bytes.
 
-    A ``sequence<octet>`` would become a list of Python integers.
+    The binding would turn a ``sequence<octet>`` into a list of Python integers.
     """
     return make_idl_struct(f"Octets{size}", f"middlemark::Octets{size}", {"data": array[byte, size]})
 
 
 def configuration(settings: Settings) -> str:
-    """Return the domain's configuration; adapters/cyclonedds has the same values, with the reasons."""
+    """Return the domain's configuration. The values are those of adapters/cyclonedds, which gives the reasons."""
     tuned = ""
     if settings.transport != DEFAULT_CONFIGURATION:
         most = int(Path("/proc/sys/net/core/rmem_max").read_text())
@@ -46,7 +46,7 @@ def configuration(settings: Settings) -> str:
 
 
 def qos_of(settings: Settings, topic: Topic, writers: int = 1) -> Qos:
-    """Return the qualities of service of a writer, or of a reader, whose history has room for all ``writers``."""
+    """Return the quality of service of a writer or reader. The history has room for the messages of all ``writers``."""
     wait_ns = round(settings.write_timeout_s * 1e9)
     reliable = topic.reliability == "reliable"
     return Qos(
@@ -59,7 +59,7 @@ class Publisher:
     """A writer."""
 
     def __init__(self, topic: DdsTopic[Any], participant: DomainParticipant, qos: Qos) -> None:
-        """The sample is made once; its bytes change."""
+        """Make one sample; each publish only changes its bytes."""
         self._writer: DataWriter[Any] = DataWriter(participant, topic, qos=qos)
         self._sample = topic.data_type(data=b"")
 
@@ -84,7 +84,7 @@ class Subscriber:
     most_per_take = 64
 
     def __init__(self, topic: DdsTopic[Any], participant: DomainParticipant, qos: Qos) -> None:
-        """Wait for samples that were not read yet."""
+        """Make a waitset that waits for samples that were not read yet."""
         self._type = topic.data_type
         self._reader: DataReader[Any] = DataReader(participant, topic, qos=qos)
         self._condition = ReadCondition(self._reader, SampleState.NotRead | ViewState.Any | InstanceState.Any)
@@ -102,7 +102,7 @@ class Subscriber:
                 visit(sample.data)
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the condition."""
+        """Wait until the reader has unread samples."""
         return self._waitset.wait(max(1, round(timeout_s * 1e9))) > 0
 
 
@@ -120,7 +120,7 @@ class CycloneDds(Adapter):
 
     @staticmethod
     def description() -> Description:
-        """Return what the binding can do."""
+        """Return the transport and the settings that the binding supports."""
 
         def transport(name: str) -> Transport:
             return Transport(

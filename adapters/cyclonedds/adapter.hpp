@@ -1,4 +1,4 @@
-// Eclipse Cyclone DDS, through its C API. README.md says how each setting maps to Cyclone DDS's own.
+// Eclipse Cyclone DDS, through its C API. README.md lists which settings of Cyclone DDS each setting of a trial sets.
 #pragma once
 
 #include <dds/dds.h>

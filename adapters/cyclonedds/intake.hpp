@@ -28,7 +28,7 @@ enum class Access {
 };
 
 /// Takes messages from a reader. Does not use dds_take() with null pointers (Cyclone DDS's "reader loan"): that call
-/// also copies, and it clears the memory when the memory is returned.
+/// copies as well, and it clears the memory when the memory is returned.
 class Intake {
  public:
   Intake(MessageType type, std::size_t bytes, Access access)
@@ -96,7 +96,7 @@ class Intake {
         if (const void* chunk = chunk_of(reference); chunk != nullptr) {
           visitor(std::span(static_cast<const std::byte*>(chunk), bytes_));
           ++visits;
-        } else {  // not delivered: the latency of UDP would be reported as the latency of shared memory
+        } else {  // do not deliver it: the latency of UDP would count as the latency of shared memory
           failure.note("a message came over the network instead of shared memory", DDS_RETCODE_ERROR);
         }
       }

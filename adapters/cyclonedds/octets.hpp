@@ -13,9 +13,9 @@
 namespace middlemark::cyclonedds {
 
 /// The descriptor that idlc writes for `@final struct OctetsN { octet data[N]; };`, without the XTypes description,
-/// which we would have to compute. The struct has no key and no padding. So Cyclone DDS serialises it with one memcpy,
-/// and accepts it as a fixed-size type, which shared memory and loans require. The descriptor points into this object:
-/// create the topics while this object exists.
+/// because we would have to compute it. The struct has no key and no padding. So Cyclone DDS serialises it with one
+/// memcpy, and accepts it as a fixed-size type, which shared memory and loans require. The descriptor points into this
+/// object: create the topics while this object exists.
 class OctetsType : kit::Pinned {
  public:
   explicit OctetsType(std::uint32_t bytes)

@@ -1,4 +1,4 @@
-// The configuration of RouDi, iceoryx's daemon, for Cyclone DDS: shared memory in Cyclone DDS is iceoryx's.
+// Configures RouDi, iceoryx's daemon, for Cyclone DDS, whose shared memory is iceoryx's.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ inline constexpr std::uint32_t chunks_taken_at_once = 8;
 /// iceoryx lets a reader hold 256 chunks. One of them is needed for a message that arrives when the history is full.
 inline constexpr std::uint32_t iceoryx_most_depth = 255;
 
-/// The bytes of a chunk besides the message: iceoryx's ChunkHeader (40), Cyclone DDS's header (about 70), their
-/// alignment, and a reserve for patch releases.
+/// The bytes that a chunk needs in addition to the message: iceoryx's ChunkHeader (40), Cyclone DDS's header (about
+/// 70), their alignment, and a reserve for patch releases.
 inline constexpr std::uint64_t chunk_overhead_bytes = 256;
 
 using iceoryx::data_segment;
@@ -28,8 +28,8 @@ using iceoryx::data_segment;
 /// The most chunks that writers and readers of one topic use at once if each reader keeps `depth` messages.
 [[nodiscard]] constexpr std::uint64_t chunks_held(std::uint64_t publishers, std::uint64_t subscribers,
                                                   std::uint64_t depth) {
-  const std::uint64_t writer = 2;  // the chunk that is being filled, and the chunk that was sent last
-  // The chunks in its queue and its history, one chunk that is arriving, and the chunks that are being visited.
+  const std::uint64_t writer = 2;  // the chunk that it fills, and the chunk that it sent last
+  // The chunks in the reader's queue and history, one chunk that arrives, and the chunks that the role visits.
   const std::uint64_t reader = 2 * depth + 1 + std::min<std::uint64_t>(depth, chunks_taken_at_once);
   return publishers * writer + subscribers * reader;
 }
@@ -45,8 +45,8 @@ using iceoryx::data_segment;
   };
   iceoryx::Pool pool;
   pool.chunk_bytes = iceoryx::aligned_chunk(settings.message_bytes + chunk_overhead_bytes);
-  // Deep histories of large messages are rarely full, so the pool has at most `most_bytes`, but at least the chunks
-  // that a depth of 1 needs.
+  // The pool has at most `most_bytes`, because deep histories of large messages are rarely full. It always has the
+  // chunks that a depth of 1 needs.
   pool.chunks = std::max(chunks_at(1), std::min(chunks_at(settings.depth.value_or(1)), most_bytes / pool.chunk_bytes));
   return pool;
 }

@@ -1,5 +1,5 @@
-// D-Bus through libdbus, directly between peers or through dbus-daemon. README.md says how each setting maps to D-Bus's
-// own.
+// D-Bus through libdbus, directly between peers or through dbus-daemon. README.md lists which settings of D-Bus each
+// setting of a trial sets.
 #pragma once
 
 #include <dbus/dbus.h>
@@ -58,7 +58,7 @@ class DBus {
   [[nodiscard]] dbus::Client client(const Topic& service, unsigned index) { return {trial_, service, index}; }
   [[nodiscard]] dbus::Server server(const Topic& service, unsigned /*index*/) { return {trial_, service}; }
 
-  /// Without a bus nothing is configured.
+  /// Returns the daemon's configuration; nothing without a bus, because libdbus itself has no configuration.
   [[nodiscard]] OwnSettings own_settings() const {
     if (trial_.peer) return {};
     return {.language = Language::xml,

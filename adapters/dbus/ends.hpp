@@ -40,8 +40,8 @@ inline constexpr const char* interface_name = "middlemark.Topic";
 inline constexpr const char* member_name = "message";
 
 [[nodiscard]] inline std::string path_of(const Topic& topic) { return '/' + topic.name; }
-/// The address of a peer: a name in the abstract namespace, which leaves no file, and whose length does not depend on
-/// the path of a folder.
+/// Returns the address of a peer: a name in the abstract namespace. Such a name leaves no file, and its length does not
+/// depend on the path of a folder.
 [[nodiscard]] inline std::string peer_address(const std::string& name) { return "unix:abstract=" + name + ".dbus"; }
 
 class End : kit::Pinned {
@@ -66,14 +66,14 @@ class End : kit::Pinned {
     Error error;
     if (dbus_bus_register(connection.get(), error.get()) == 0) error.fail("dbus_bus_register() at " + trial_.bus);
   }
-  /// Connects to a peer; returns false if the peer does not listen yet.
+  /// Connects to the peer `name`. Returns false if the peer does not listen yet.
   [[nodiscard]] bool meet(const std::string& name) {
     if (!trial_.notes.find(name)) return false;
     connections_.emplace_back(peer_address(name));
     return true;
   }
 
-  /// Number of connections on which both sides have authenticated.
+  /// Returns the number of connections on which both sides have authenticated.
   [[nodiscard]] std::size_t established() {
     if (server_) server_->accept();
     return static_cast<std::size_t>(std::ranges::count_if(connections_, &Connection::authenticated));
@@ -84,7 +84,7 @@ class End : kit::Pinned {
     note("dbus_connection_send: no memory");
     return Published::failed;
   }
-  /// The result of a publish() whose message was not written in time.
+  /// Returns the result of a publish() that could not write its message in time.
   [[nodiscard]] Published late(const Connection& connection) noexcept {
     if (connection.connected()) return Published::timed_out;
     note("the connection is gone");
@@ -107,7 +107,7 @@ class Sender : public kit::OwnBuffer {
       : OwnBuffer(topic.message_bytes), write_timeout_(trial.settings.write_timeout) {}
   ~Sender() = default;
 
-  /// Returns false if libdbus has no memory.
+  /// Appends the current message's bytes to `message`. Returns false if libdbus has no memory.
   [[nodiscard]] bool fill(DBusMessage* message) noexcept { return message != nullptr && append(message, message_); }
 
   const std::chrono::nanoseconds write_timeout_;
@@ -134,7 +134,8 @@ class Receiver : public End {
   Receiver(const Trial& trial, unsigned peers) : End(trial) { waited_.reserve(peers); }
   ~Receiver() = default;
 
-  /// `visit(connection, message)` returns true if the message was for the visitor. Returns the number of such messages.
+  /// Calls `visit(connection, message)` for each message that has arrived. `visit` returns true if the message was one
+  /// for the visitor. Returns the number of such messages.
   template <class Visit>
   std::size_t take_with(const Visit& visit) noexcept {
     std::size_t visits = visit_read(visit);

@@ -33,7 +33,7 @@ class Client : public Sender, public Receiver {
     return connection.written(deadline) ? Published::ok : late(connection);
   }
 
-  /// Visits the reply to the last request. Drops replies to earlier requests, for which the client has stopped waiting.
+  /// Visits the reply to the last request. Drops late replies to earlier requests.
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     return take_with([this, &visitor](Connection&, DBusMessage* message) noexcept {

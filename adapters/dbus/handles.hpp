@@ -34,7 +34,7 @@ class Error : kit::Pinned {
   DBusError error_;
 };
 
-/// A timeout for libdbus: whole milliseconds, rounded up.
+/// Converts a timeout for libdbus to whole milliseconds, rounded up.
 [[nodiscard]] inline int as_ms(std::chrono::nanoseconds span) noexcept {
   constexpr std::chrono::milliseconds longest(1'000'000'000);
   return static_cast<int>(std::min(std::chrono::ceil<std::chrono::milliseconds>(span), longest).count());
@@ -62,7 +62,7 @@ using Message = std::unique_ptr<DBusMessage, FreeMessage>;
   return {bytes, static_cast<std::size_t>(count)};
 }
 
-/// Returns false if libdbus has no memory.
+/// Appends `payload` to `message` as one array of bytes. Returns false if libdbus has no memory.
 [[nodiscard]] inline bool append(DBusMessage* message, std::span<const std::byte> payload) noexcept {
   const std::byte* const bytes = payload.data();
   DBusMessageIter arguments;
@@ -83,7 +83,7 @@ class Connection : kit::Pinned {
     if (connection_ == nullptr) error.fail("dbus_connection_open_private() to " + address);
     dbus_connection_set_exit_on_disconnect(connection_, 0);
   }
-  /// A connection that a server has accepted.
+  /// Shares a connection that a server has accepted.
   explicit Connection(DBusConnection* accepted) noexcept : connection_(dbus_connection_ref(accepted)) {}
   ~Connection() {
     dbus_connection_close(connection_);

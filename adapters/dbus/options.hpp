@@ -34,8 +34,8 @@ struct Native : kit::NativeKeys {
 };
 
 struct Options : Native {
-  std::int64_t incoming = 0;  ///< the daemon's limit on the bytes of one sender
-  std::int64_t outgoing = 0;  ///< the daemon's limit on the bytes for one receiver
+  std::int64_t incoming = 0;  ///< the daemon's limit on the waiting bytes of one sender
+  std::int64_t outgoing = 0;  ///< the daemon's limit on the waiting bytes for one receiver
   std::vector<std::string> notes;
 
   explicit Options(const Settings& settings) : Native(kit::read_native<Native>("dbus", settings)) {
@@ -53,8 +53,8 @@ struct Options : Native {
       reliable = reliable || topic.service || topic.reliability == Reliability::reliable;
     }
     // A message that waits in the daemon for a slow receiver counts towards both limits. At the limit on incoming bytes
-    // the sender waits; at the limit on outgoing bytes the daemon drops messages. So D-Bus is reliable if the limit on
-    // incoming bytes is the lower one.
+    // the sender waits; at the limit on outgoing bytes the daemon drops messages. So D-Bus loses nothing if the limit
+    // on incoming bytes is lower than the other.
     const std::int64_t most_held = most_bytes / 2 / publishers;
     if (held > most_held)
       notes.push_back("the daemon holds " + mib(most_held) +
@@ -69,8 +69,8 @@ struct Options : Native {
   }
 
  private:
-  /// Returns the bytes of one publisher's history. With keep-all the number of small messages is limited, because a
-  /// subscriber must have received all of them before the drain ends.
+  /// Returns the bytes that one publisher's history may have. With keep-all it limits the number of small messages,
+  /// because a subscriber must receive all of them before its drain ends.
   [[nodiscard]] static std::int64_t bytes(const Topic& topic) {
     constexpr std::int64_t header_bytes = 256;
     constexpr std::int64_t most_messages = 16'384;

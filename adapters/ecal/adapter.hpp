@@ -1,4 +1,4 @@
-// eCAL 6 through its C++ API. README.md says how each setting maps to eCAL's own.
+// eCAL 6 through its C++ API. README.md lists which settings of eCAL each setting of a trial sets.
 #pragma once
 
 #include <ecal/ecal.h>

@@ -1,8 +1,8 @@
 // Publishers and subscribers. Hot file: while the roles run, our code here does not allocate, lock, log or throw.
 //
 // eCAL registers publishers and subscribers before their memory file or connection is open, and loses messages that are
-// sent before that. So a publisher first sends its index, which is shorter than any message, again and again until each
-// subscriber has written a file that confirms the receipt.
+// sent before that. So before the start a publisher sends its index repeatedly, until each subscriber has written a
+// file that confirms the receipt. The index is shorter than any message.
 #pragma once
 
 #include <ecal/ecal.h>
@@ -24,7 +24,7 @@
 
 namespace middlemark::ecal {
 
-/// The name of the file by which a subscriber confirms that it has received the index of a publisher.
+/// Returns the name of the file that a subscriber writes when it has received the index of a publisher.
 [[nodiscard]] inline std::string confirmation(const Topic& topic, unsigned publisher, unsigned subscriber) {
   return topic.name + ".confirmed." + std::to_string(publisher) + '.' + std::to_string(subscriber);
 }
@@ -41,7 +41,7 @@ class Publisher : public kit::OwnBuffer {
         publisher_(topic.name, {}, options.of_publisher(topic)) {}
 
   /// Over reliable shared memory, Send() returns after every subscriber's callback has returned. Send() does not report
-  /// a timeout, so the deadline is checked afterwards.
+  /// a timeout, so publish() compares the clock with the deadline afterwards.
   [[nodiscard]] Published publish() noexcept {
     const kit::Deadline deadline(timeout_);
     if (!publisher_.Send(message_.data(), message_.size())) [[unlikely]] {
@@ -68,7 +68,7 @@ class Publisher : public kit::OwnBuffer {
   eCAL::CPublisher publisher_;
 };
 
-/// Receives by callback only, as eCAL has no other way. eCAL calls the callback for one message at a time.
+/// Receives by callback, because eCAL has no function that receives. eCAL calls the callback for one message at a time.
 class Subscriber : kit::Pinned {
  public:
   Subscriber(const Options& options, const Settings& settings, const Topic& topic, unsigned index)

@@ -51,7 +51,7 @@ struct Options : Native {
     }
   }
 
-  /// Returns eCAL's configuration of this process. It does not read the user's files.
+  /// Returns the configuration that this process passes to eCAL. It contains nothing from the user's files.
   [[nodiscard]] eCAL::Configuration configuration() const {
     eCAL::Configuration all;
     all.communication_mode = eCAL::eCommunicationMode::local;
@@ -92,8 +92,8 @@ struct Options : Native {
   [[nodiscard]] static bool reliable(const Topic& topic) { return topic.reliability == Reliability::reliable; }
 
  private:
-  /// Returns a port derived from the trial's scope, so that no other eCAL program on this host takes part. The port is
-  /// outside the range that the kernel uses for outgoing connections.
+  /// Returns a port derived from the trial's scope, so that other eCAL programs on this host use other ports. The port
+  /// is outside the range that the kernel uses for outgoing connections.
   [[nodiscard]] static unsigned port_of(const std::string& scope) {
     std::uint32_t hash = 2'166'136'261U;
     for (const char letter : scope) hash = (hash ^ static_cast<unsigned char>(letter)) * 16'777'619U;

@@ -1,4 +1,4 @@
-// An adapter for eProsima Fast DDS. README.md says how each setting maps to Fast DDS's own.
+// An adapter for eProsima Fast DDS. README.md lists which settings of Fast DDS each setting of a trial sets.
 #pragma once
 
 #include <algorithm>
@@ -177,7 +177,7 @@ class FastDds {
     }
   }
 
-  /// Deletes the participant, which would otherwise leave its shared memory behind.
+  /// Deletes the participant, because otherwise its files in shared memory would remain.
   struct Delete {
     void operator()(dds::DomainParticipant* participant) const {
       if (tcp_exit)
@@ -200,7 +200,7 @@ class FastDds {
     // Ignore DEFAULT_FASTRTPS_PROFILES.xml (version 3: DEFAULT_FASTDDS_PROFILES.xml) in the working directory.
     setenv("SKIP_DEFAULT_XML_FILE", "1", 1);
     deliver_within_the_process(delivers_within_process(options));
-    // With security also log warnings, because Fast DDS reports the rejection of a peer as a warning.
+    // With security, log warnings as well, because Fast DDS reports the rejection of a peer as a warning.
     dds::Log::SetVerbosity(options.secure ? dds::Log::Kind::Warning : dds::Log::Kind::Error);
     dds::Log::RegisterConsumer(std::make_unique<LoggedErrors>());
   }
@@ -209,8 +209,8 @@ class FastDds {
     return options.over("intraprocess") || options.is_default || (options.composed && !options.secure);
   }
 
-  /// Loads the profiles that the user passed as `config`. Library settings in these profiles replace ours. A file that
-  /// they write with a relative path, such as a log, is in the trial's folder.
+  /// Loads the profiles that the user passed as `config`. Library settings in these profiles replace ours. If they name
+  /// a file, such as a log, by a relative path, it is written to the trial's folder.
   static void load_profiles(const Options& options) {
     if (options.config.empty()) return;
     const std::filesystem::path file = std::filesystem::absolute(options.config);
@@ -224,8 +224,8 @@ class FastDds {
                        "correct the file: it must contain Fast DDS's profiles in XML");
   }
 
-  /// Lets Fast DDS decide about the user's profiles. Fast DDS keeps the profiles that it has loaded, so a process loads
-  /// one file, once: before the first trial to check the file, and in each worker.
+  /// Loads the user's profiles unless this process has loaded them, because Fast DDS cannot unload profiles. Before the
+  /// first trial this checks the file: throws an AdapterError if Fast DDS refuses it.
   static void load_profiles_once(const Options& options) {
     static const std::optional<AdapterError> refusal = [&options]() -> std::optional<AdapterError> {
       try {

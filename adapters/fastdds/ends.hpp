@@ -94,8 +94,8 @@ class Publisher : kit::Pinned {
         loaned_ = nullptr;
         return Published::ok;
       }
-      // If the history is full, write() may return a timeout before max_blocking_time: an acknowledgement wakes write()
-      // but frees no space. So write again until the deadline.
+      // If the history is full, write() may return a timeout before max_blocking_time: an acknowledgement may wake
+      // write() without freeing space. So write again until the deadline.
       if (code == code_timeout && deadline && !deadline->passed()) continue;
       failure_.note("DataWriter::write", code);
       return code == code_timeout ? Published::timed_out : Published::failed;
@@ -108,7 +108,7 @@ class Publisher : kit::Pinned {
                                                                       : 0;
   }
 
-  /// Fast DDS serialises a message within write().
+  /// Returns the times of serialising; null for octets. Fast DDS serialises a message within write().
   [[nodiscard]] CodingTimes* serializing() noexcept { return times_.get(); }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -130,16 +130,16 @@ class Publisher : kit::Pinned {
   LastFailure failure_;
 };
 
-/// Implements the contract's Subscriber with a DataReader. It takes all samples on loan, so the visitor reads Fast
-/// DDS's own memory.
+/// Implements the contract's Subscriber with a DataReader. It takes samples as loans, so the visitor reads Fast DDS's
+/// own memory.
 class Subscriber : private dds::DataReaderListener, kit::Pinned {
   static constexpr unsigned reads_per_take = 8;
 
  public:
   static constexpr std::size_t most_per_take = reads_per_take * Options::most_samples_per_read;
 
-  /// Creates the DataReader, which needs the address of this object. `linger`: how long the destructor of the process's
-  /// first Subscriber waits before it deletes the reader; 0 after that.
+  /// Creates the DataReader, which needs the address of this object. `linger`: how long the destructor waits before it
+  /// deletes the reader. Only the first Subscriber that a process destroys waits.
   Subscriber(dds::Subscriber& parent, dds::Topic& type, const Topic& topic, const Options& options,
              std::chrono::milliseconds& linger)
       : parent_(parent),
@@ -205,7 +205,8 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
     while (deliver_.under_way()) std::this_thread::yield();
   }
 
-  /// Fast DDS deserialises within take(), all messages of a take() before the first one is visited.
+  /// Returns the times of deserialising; null for octets. Fast DDS deserialises all messages of a take() before the
+  /// first one is visited.
   [[nodiscard]] CodingTimes* deserializing() noexcept { return times_.get(); }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -247,7 +248,7 @@ class Subscriber : private dds::DataReaderListener, kit::Pinned {
     return array;
   }
 
-  /// Called on Fast DDS's thread that delivers the message. This thread holds the reader's mutex.
+  /// Called on Fast DDS's thread that delivers the message. This thread has locked the reader's mutex.
   void on_data_available(dds::DataReader* /*reader*/) noexcept override { deliver(); }
 
   void deliver() noexcept {

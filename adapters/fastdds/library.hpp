@@ -1,5 +1,5 @@
-// Declarations over Fast DDS's API: common names for all that differs between versions 2 and 3 (CMakeLists.txt sets the
-// version), the type of the messages, and the reasons of failures.
+// Common names for everything that differs between versions 2 and 3 of Fast DDS (CMakeLists.txt sets the version), the
+// type of the messages, and the log messages that explain failures.
 #pragma once
 
 #include <dlfcn.h>
@@ -110,11 +110,11 @@ inline void deliver_within_the_process(bool allowed) {
 
 /// The type of a topic's messages. The size of the messages is known when the trial starts, so no code generator is
 /// needed. Octets are a fixed array of bytes. This type is plain and bounded, as Fast DDS requires for loans and for
-/// data-sharing. Messages are always taken on loan, so a plain type is not deserialised. A sample of a typed message is
-/// a kit::CodedMessage, which is serialised field by field, as in the code that fastddsgen generates.
+/// data-sharing. Messages are always taken as loans, so a plain type is not deserialised. A sample of a typed message
+/// is a kit::CodedMessage, which is serialised field by field, as in the code that fastddsgen generates.
 ///
-/// If the sizes of a topic vary, the type is a sequence of at most `bytes` bytes. A sample in memory is the same as in
-/// CDR: the length, followed by the bytes. This type is not plain.
+/// If the sizes of a topic vary, the type is a sequence of at most `bytes` bytes. A sample in memory has the same bytes
+/// as in CDR: the length, followed by the bytes. This type is not plain.
 class BytesType final : public dds::TopicDataType {
  public:
   using Payload = renamed::SerializedPayload_t;
@@ -138,8 +138,8 @@ class BytesType final : public dds::TopicDataType {
 #endif
   }
 
-  /// Returns the type's name. It contains the size, so that readers and writers of different sizes never match. Between
-  /// two adapters it is the name of the wire.
+  /// Returns the type's name. It contains the size, so that readers and writers of different sizes never match. In a
+  /// pair of two adapters it is the type name on which both agree.
   [[nodiscard]] static std::string name_of(MessageType type, std::size_t bytes, bool varies, bool paired) {
     if (paired) return "middlemark::Octets";
     const std::string kind = type != MessageType::octets ? std::string(word(type)) : varies ? "BytesUpTo" : "Bytes";
@@ -157,8 +157,8 @@ class BytesType final : public dds::TopicDataType {
   bool getKey(void* /*sample*/, renamed::InstanceHandle_t* /*key*/, bool /*md5*/) override { return false; }
   bool is_plain() const override { return plain(); }
 
-  // Not marked `override`: the base class has these overloads with a representation only from version 2.12 on with Fast
-  // CDR 2, and calls them there.
+  // Not marked `override`: the base class has these overloads with a representation only since version 2.12 with Fast
+  // CDR 2. Then it calls them instead of the others.
   virtual bool serialize(void* sample, Payload* payload, Representation /*as*/) { return encode(sample, *payload); }
   virtual std::function<std::uint32_t()> getSerializedSizeProvider(void* sample, Representation /*as*/) {
     return getSerializedSizeProvider(sample);
@@ -233,8 +233,8 @@ class BytesType final : public dds::TopicDataType {
     return true;
   }
 
-  /// Returns true for a typed message even if it is damaged, so that the core counts the damage. Otherwise Fast DDS
-  /// would silently drop the message.
+  /// Fills `sample` from a received payload. Returns true for a typed message even if it is damaged, so that the core
+  /// counts it as damaged. If it returned false, Fast DDS would silently drop the message.
   [[nodiscard]] bool decode(const Payload& payload, void* sample) const {
     if (plain()) return false;
     if (!octets()) {
@@ -276,8 +276,8 @@ inline constexpr int code_no_data = 11;
 
 using LastFailure = kit::LastFailure<&text_of>;
 
-/// Collects the errors that Fast DDS logs, and the warnings about security, each different message once. They contain
-/// the reason of a failure, which Fast DDS's calls do not report.
+/// Collects the errors that Fast DDS logs, and the warnings about security. Equal messages are kept once. They contain
+/// the reason of a failure; Fast DDS's calls do not return it.
 class LoggedErrors final : public dds::LogConsumer {
  public:
   void Consume(const dds::Log::Entry& entry) override {
@@ -303,8 +303,8 @@ class LoggedErrors final : public dds::LogConsumer {
   static inline std::string text_;
 };
 
-/// Returns `entity`. Throws an AdapterError if it is null because Fast DDS could not create the entity. `what`: such as
-/// "the writer of <topic>".
+/// Returns `entity`. Throws an AdapterError if it is null, i.e. if Fast DDS could not create the entity. `what`: such
+/// as "the writer of <topic>".
 template <class Entity>
 [[nodiscard]] Entity* created(Entity* entity, const std::string& what) {
   if (entity == nullptr) throw AdapterError("fastdds: cannot create " + what + ": " + LoggedErrors::reason());

@@ -26,7 +26,7 @@ inline constexpr std::uint32_t max_packet =
 inline constexpr std::uint32_t hour_ms = 3'600'000;
 using U32 = std::uint32_t;
 
-/// The native settings. If a setting is nullopt, Options computes its value, because this value depends on the trial.
+/// The native settings. Options computes the value of a setting that is nullopt, because it depends on the trial.
 // clang-format off
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
@@ -100,7 +100,7 @@ struct Options : Native {
   static constexpr std::int32_t most_samples_per_read = 32;  ///< Fast DDS's default of max_samples_per_read
 
   const Settings settings;
-  const bool is_default;          ///< Fast DDS's defaults, changed only by factors
+  const bool is_default;          ///< uses Fast DDS's defaults, changed only by factors
   const bool secure;              ///< the trial has security
   const bool streams;             ///< also true for requests and replies
   const std::uint64_t sample;     ///< bytes of the largest message with its headers
@@ -135,15 +135,15 @@ struct Options : Native {
     size_histories();
     size_transports();
     check_shared_memory();
-    // A writer of 2.9 can deadlock if a reader disappears during a resend. So readers exist until messages are
+    // A writer of 2.9 can deadlock if a reader disappears during a resend. So readers exist until all messages are
     // acknowledged, because acknowledged messages are not resent.
     if (is_default && streams && settings.reliability == Reliability::reliable) linger = std::chrono::milliseconds(300);
     if (is_default) return;
     const bool fragmented = sample > max_message_size;
     if (!heartbeat_piggyback) heartbeat_piggyback = !over("tcp") || !fragmented;
-    // Over UDP, fragments that were requested after one heartbeat may still be in transit when they are requested again
-    // after the next heartbeat. Over TCP, the answer to a heartbeat may block two processes that send to each other
-    // (README.md, Traps).
+    // A short period is harmful. Over UDP, fragments that a reader requests after one heartbeat may still be in transit
+    // at the next, and the reader requests them again. Over TCP, the answer to a heartbeat may block two processes that
+    // send to each other (README.md, Traps).
     const bool slow_heartbeat = fragmented && (over("udp") || (over("tcp") && sends && receives));
     if (!heartbeat_period_ms) heartbeat_period_ms = streams && !slow_heartbeat ? 10 : 100;
     if (streams && settings.reliability == Reliability::reliable) {
@@ -155,8 +155,9 @@ struct Options : Native {
   [[nodiscard]] bool flow_controlled() const { return flow_bytes_per_period || flow_period_ms || flow_scheduler; }
   [[nodiscard]] std::uint64_t writer_messages() const { return settings.depth.value_or(writer_samples); }
 
-  /// Returns the segment of the SHM transport if messages go through it. Under the default configuration that is so for
-  /// types that are not plain, and with security: others use data-sharing. A user's profile may change the segment.
+  /// Returns the segment of the SHM transport if messages go through it. With the default configuration, messages of a
+  /// type that is not plain and messages with security do; others use data-sharing. A user's profile may change the
+  /// segment.
   [[nodiscard]] SharedSegment shared_segment() const {
     const bool plain = std::ranges::none_of(
         settings.endpoints, [](const Topic& each) { return each.type != MessageType::octets || each.varies; });
@@ -197,15 +198,14 @@ struct Options : Native {
     if (!fulfilled) throw AdapterError("fastdds: " + otherwise, advice);
   }
 
-  /// Throws an AdapterError for combinations of settings that neither the transports nor the table of native settings
-  /// exclude.
+  /// Throws an AdapterError for combinations of settings that do not work, and that the transports and the table of
+  /// native settings cannot exclude.
   void refuse() const {
     demand(asynchronous || !flow_controlled(), "native: flow_* has no effect on synchronous publishing",
            "add publish_mode=asynchronous");
     demand(!settings.depth || !max_samples, "native: max_samples limits a keep-all history, but this trial has a depth",
            "leave out max_samples, or choose keep-all");
-    // Without acknowledgements and with keep-all, Fast DDS 2.9 aborts, or never treats the messages of a full history
-    // as received.
+    // With keep-all and without acknowledgements, Fast DDS 2.9 aborts, or never frees a full history.
     demand(settings.depth || positive_acks_off_ms == 0,
            "native: positive_acks_off_ms: a keep-all history is emptied by acknowledgements",
            "choose a history depth, or leave the key out");
@@ -225,8 +225,8 @@ struct Options : Native {
            "choose a lower domain");
   }
 
-  /// Limits a keep-all history, which would otherwise fill the machine's memory: all writers of a topic together hold
-  /// as many messages as fit into 256 MiB, and so do all readers of the topic together.
+  /// Limits keep-all histories, which could otherwise fill the machine's memory. All writers of a topic together keep
+  /// as many messages as fit into 256 MiB; the same limit holds for all readers of a topic together.
   void size_histories() {
     constexpr std::uint64_t default_samples = 5000;
     const std::uint64_t writers = publishers;
@@ -238,8 +238,8 @@ struct Options : Native {
     writer_samples = max_samples.value_or(fitting(writers, 1));
     // With data-sharing a reader keeps no copies of messages. If its full history refuses a message, the listener of
     // 2.9 can loop for ever, even after the reader was deleted. A reader in the writer's process shares the writer's
-    // memory, and a message that it refused may not be resent for seconds. So in both cases the reader's history holds
-    // the messages of all writers.
+    // memory, and a message that it refused may not be resent for seconds. So in both cases the reader's history has
+    // room for the messages of all writers.
     const bool holds_all = max_samples || shared || is_default || over("intraprocess");
     reader_samples = holds_all ? writer_samples * publishers : fitting(subscribers, writers);
     const std::uint32_t held = settings.depth.value_or(std::min(writer_samples, reader_samples));
@@ -260,7 +260,8 @@ struct Options : Native {
   }
 
   /// Computes the sizes of the transport's buffers. If a buffer is full, a message is dropped, and a reliable message
-  /// is resent one heartbeat later. So the whole history of a stream has to fit, unless this needs too much memory.
+  /// is resent one heartbeat later. So the buffers are as large as the whole history of a stream, unless this needs too
+  /// much memory.
   void size_transports() {
     constexpr std::uint64_t most_queued = 16'384;
     constexpr std::uint64_t most_memory = 16ULL * mib;
@@ -274,7 +275,8 @@ struct Options : Native {
       at_least(segment, std::max(4 * message, std::min(messages * message, most_memory)));
       at_least(queue, std::max(2 * fragments, std::min(messages * fragments * publishers, most_queued)));
     } else if (over("data-sharing") && streams) {
-      // With data-sharing the transport carries only discovery and acknowledgements, one for each message and reader.
+      // With data-sharing, only discovery and acknowledgements (one for each message and reader) go through the
+      // transport.
       at_least(segment, std::min(messages * publishers * 512, most_memory));
       at_least(queue, std::min(messages * std::max(publishers, subscribers), most_queued));
     } else if (over("udp")) {

@@ -1,5 +1,6 @@
-// The settings of a trial as profiles in Fast DDS's XML, read back from the quality of service of the participant, its
-// transports, and its writers and readers. Addresses, ports and security belong to the trial and are left out.
+// Returns the settings of a trial as profiles in Fast DDS's XML. Reads them from the quality of service of the
+// participant, its transports, its writers and its readers. Leaves out addresses, ports and security, which are only
+// for this trial.
 #pragma once
 
 #include <array>
@@ -73,7 +74,7 @@ void add_endpoint(kit::XmlElement& profile, const Qos& qos) {
   profile.add("historyMemoryPolicy", memory.at(static_cast<std::size_t>(qos.endpoint().history_memory_policy)));
 }
 
-/// Describes a transport; false if its kind is unknown.
+/// Adds the settings of a transport to `described`. Returns false if the kind of the transport is unknown.
 inline bool add_transport(kit::XmlElement& described, const rtps::TransportDescriptorInterface& transport) {
   if (const auto* shm = dynamic_cast<const rtps::SharedMemTransportDescriptor*>(&transport)) {
     described.add("type", "SHM").add("maxMessageSize", shm->max_message_size());
@@ -96,7 +97,7 @@ inline bool add_transport(kit::XmlElement& described, const rtps::TransportDescr
   return true;
 }
 
-/// `within_process`: messages between participants of one process do not use a transport.
+/// Returns the profiles. `within_process`: true if messages between participants of one process do not use a transport.
 [[nodiscard]] inline OwnSettings own_settings(const dds::DomainParticipantQos& participant_qos,
                                               const std::vector<dds::DataWriterQos>& writers,
                                               const std::vector<dds::DataReaderQos>& readers, bool within_process) {

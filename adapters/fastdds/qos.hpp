@@ -1,4 +1,5 @@
-// Quality of service of a trial's participant and endpoints. Values that are not set here are Fast DDS's defaults.
+// Computes the quality of service of a trial's participant, writers and readers. Values that are not set here are Fast
+// DDS's defaults.
 #pragma once
 
 #include <algorithm>
@@ -110,7 +111,7 @@ inline void add_tcp_peers(dds::DomainParticipantQos& qos, const Settings& settin
   }
   // Each announcement is an attempt to connect. By default there are five announcements with a period of 100 ms, and
   // then one every three seconds. A shorter period is not safe: Fast DDS has a race if an attempt reaches a peer that
-  // already listens but is not ready.
+  // listens before it is ready.
   wire.builtin.discovery_config.initial_announcements.count = std::max(100U, 10 * settings.workers);
 }
 
@@ -131,8 +132,8 @@ inline void secure(dds::DomainParticipantQos& qos, const Options& options) {
   }
 }
 
-/// Calls `visit(name, locators)` for each list of addresses in a participant's profile, which are those of other hosts or
-/// of one process. The processes of a trial find each other without them.
+/// Calls `visit(name, locators)` for each list of addresses in a participant's profile. Such addresses are for other
+/// hosts or for one process only, and the processes of a trial find each other without them.
 template <class Qos, class Visit>
 void visit_addresses(Qos& qos, Visit visit) {
   auto& wire = qos.wire_protocol();
@@ -143,8 +144,8 @@ void visit_addresses(Qos& qos, Visit visit) {
   visit("defaultMulticastLocatorList", wire.default_multicast_locator_list);
 }
 
-/// Throws an AdapterError if the user's profiles need processes that a trial does not have, or if Fast DDS would use none
-/// of the profiles. `qos`: of the participant's default profile.
+/// Throws an AdapterError if the user's profiles need processes that a trial does not have, or if Fast DDS would use
+/// none of the profiles. `qos`: the quality of service in the participant's default profile.
 inline void refuse_profiles(const dds::DomainParticipantQos& qos, const Options& options) {
   const std::string file = "fastdds: config: " + options.config + ": ";
   const auto protocol = qos.wire_protocol().builtin.discovery_config.discoveryProtocol;
@@ -167,7 +168,7 @@ inline void refuse_profiles(const dds::DomainParticipantQos& qos, const Options&
 }
 
 /// Returns the quality of service of the participant, which uses only the trial's transport, on one interface. `place`
-/// has a value over TCP only.
+/// is nullopt except over TCP.
 [[nodiscard]] inline dds::DomainParticipantQos participant_qos(dds::DomainParticipantQos qos, const Options& options,
                                                                const std::optional<TcpPlace>& place) {
   qos.name(options.settings.scope.c_str());

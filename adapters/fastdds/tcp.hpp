@@ -1,19 +1,18 @@
-// How the processes of a trial find each other over TCP, and how they end. Both are unsafe in Fast DDS 2.9.
+// Makes the processes of a trial find each other over TCP, and ends them. Both are unsafe in Fast DDS 2.9.
 //
 // TCP has no multicast, so the processes agree through the trial's scratch folder. The first process chooses a free
 // port for each process. Each process takes the next place in a list, and listens only after the process before it
 // listens. A process connects to the processes after it, which do not listen yet, so its first attempt is always
-// refused. This is on purpose. Fast DDS 2.9 starts to connect before it stores the logical port that it wants, and
-// drops the peer's answer if the answer arrives before that. The two processes then never find each other; we saw this
-// in up to half of all starts on two busy processors. After a refusal the port is stored, and the next announcement
-// connects.
+// refused. This is intended. Fast DDS 2.9 starts to connect before it stores the logical port that it wants, and drops
+// the peer's answer if the answer arrives before that. The two processes then never find each other; we saw this in up
+// to half of all starts on two busy processors. After a refusal the port is stored, and the next announcement connects.
 //
 // Deleting a participant is unsafe for two reasons. First, the threads that read its connections share one flag. So the
 // participant frees a receiver when the first thread has finished, while another thread may still write to this
 // receiver. Second, when a peer closes a connection, the reading thread takes the socket without a lock while a sending
 // thread may be replacing the socket. Both corrupt the heap. A TCP participant leaves nothing behind after its process,
-// so the participant is not deleted, and the kernel cleans up. At its end each process waits until all processes have
-// come to their end, and then exits. A crash while it waits has no effect on the result.
+// so the participant is not deleted, and the kernel cleans up. At its end each process waits until all processes wait
+// here or have died, and then exits. A crash while it waits has no effect on the result.
 #pragma once
 
 #include <fcntl.h>
@@ -35,9 +34,8 @@
 
 namespace middlemark::fastdds {
 
-/// A file on which each process of the trial holds a shared lock until its end; the kernel releases the lock of a
-/// process that died. The file is opened when the process takes its place, and stays open when the adapter is
-/// destroyed.
+/// A file on which each process of the trial has a shared lock until its end. The kernel releases the lock of a process
+/// that died. TcpPlace opens the file; it stays open when the adapter is destroyed.
 inline kit::Descriptor tcp_exit;
 
 /// The place of this process in the list of the trial's processes.
@@ -81,7 +79,7 @@ class TcpPlace {
     return peers;
   }
 
-  /// Announces to the next process that this process listens.
+  /// Writes the note that tells the process at the next place that this process listens.
   void open() const { notes_.leave(open_note(place_)); }
 
  private:

@@ -1,4 +1,4 @@
-// gRPC for C++. README.md says how each setting maps to gRPC's own.
+// gRPC for C++. README.md lists which settings of gRPC each setting of a trial sets.
 #pragma once
 
 #include <grpc/grpc.h>

@@ -1,6 +1,6 @@
 // Request and reply: a unary call. Hot file: while the roles run, our code here does not allocate, log or throw.
 //
-// gRPC does not report that a client or server exists. So each client sends an empty request, the greeting, before the
+// gRPC does not report whether the other side exists. So each client sends an empty request, the greeting, before the
 // start.
 #pragma once
 
@@ -38,7 +38,7 @@ class Client : kit::Pinned {
 
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept { return room_in(request_, bytes); }
 
-  /// Begins the call. Writes as much as the socket takes; take() and wait() write the rest.
+  /// Begins the call and writes as many bytes as the socket accepts; take() and wait() write the rest.
   [[nodiscard]] Published publish() noexcept {
     if (calls_.load() > 0 && !cancel()) [[unlikely]]
       return Published::timed_out;
@@ -116,7 +116,7 @@ class Client : kit::Pinned {
     return false;
   }
 
-  /// Cancels the running call. Returns false if the call has not ended after `patience`.
+  /// Cancels the running call. Returns false if the call still runs after `patience`.
   [[nodiscard]] bool cancel() noexcept {
     held_.drop();
     if (calls_.load() == 0) return true;
@@ -149,8 +149,8 @@ class Server : kit::Pinned {
         timeout_(trial.settings.write_timeout),
         host_(trial, service, 0, listens_ ? static_cast<grpc::Service&>(called_) : queued_, !listens_) {
     if (listens_) return;
-    // One slot more than there are clients: a client's next request may arrive before the reply to its last request has
-    // been sent completely.
+    // Make one slot more than there are clients, because a client's next request may arrive before the server has sent
+    // all of the last reply.
     for (unsigned i = 0; i <= service.publishers; ++i) await(*slots_.emplace_back(std::make_unique<Slot>()));
   }
   ~Server() { host_.end(); }
@@ -180,7 +180,7 @@ class Server : kit::Pinned {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// A call that is awaited, visited or being answered.
+  /// The state of one call: awaited, visited or being answered.
   struct Slot {
     std::optional<grpc::ServerContext> context;
     std::optional<grpc::ServerAsyncResponseWriter<Payload>> writer;
@@ -251,7 +251,7 @@ class Server : kit::Pinned {
       ++clients_;
       return grpc::Status::OK;
     }
-    // Waits for listen(), because the first request may arrive before that call.
+    // Wait for listen(), because the first request may arrive before that call.
     if (!delivery_.begun() && !kit::wait_until([this] { return delivery_.begun(); }, timeout_)) return unanswered();
     bool answered = false;
     const auto before = [&] {

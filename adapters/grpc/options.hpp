@@ -1,4 +1,4 @@
-// The native settings, and gRPC's arguments that follow from a trial's settings.
+// The native settings, and the arguments that the adapter passes to gRPC for a trial's settings.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -15,7 +15,7 @@ namespace middlemark::rpc {
 
 /// The bytes that protobuf adds to the data of a Payload: the field's tag, and the length.
 inline constexpr std::size_t wrapping_bytes = 6;
-/// The largest message that gRPC receives by default.
+/// The size of the largest message that gRPC receives by default.
 inline constexpr std::size_t usual_receive_bytes = std::size_t{4} << 20;
 
 struct Native : kit::NativeKeys {

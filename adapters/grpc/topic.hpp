@@ -20,7 +20,7 @@
 
 namespace middlemark::rpc {
 
-/// Returns the text of the last error. gRPC reports a failed read or write of a stream without a reason.
+/// Returns the text for every error, because gRPC reports no reason for a failed read or write of a stream.
 inline const char* ended(int /*code*/) noexcept { return "the stream has ended"; }
 
 /// A server with one stream to each subscriber. Only one Write() of a stream may run at a time. It completes when the
@@ -69,8 +69,8 @@ class Publisher : kit::Pinned {
     return Published::failed;
   }
 
-  /// Returns the number of subscribers whose streams are open. Sends each subscriber the initial metadata, by which the
-  /// subscriber learns that its stream is open.
+  /// Returns the number of subscribers whose streams are open. Sends the initial metadata to each new subscriber, which
+  /// shows it that its stream is open.
   [[nodiscard]] std::size_t matched() {
     while (subscribed_ < streams_.size()) {
       const auto event = host_.queue().next(std::chrono::nanoseconds(0));
@@ -183,7 +183,7 @@ class Subscriber : kit::Pinned {
                                      [&](QueuedStream* stream) noexcept { visit(*stream, visitor); });
   }
 
-  /// wait() receives one message, and the take() after it visits this message only.
+  /// Receives at most one message; the next take() visits only this message.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return held_ || held_.hold(next(timeout)); }
 
   void listen(Listener listener) {

@@ -1,5 +1,5 @@
-// Code that publishers, subscribers, clients and servers share: the completion queue, by which the role's thread reads
-// and writes the connections, the server that others connect to, and the channel to such a server.
+// Code that publishers, subscribers, clients and servers share: the completion queue through which the role's thread
+// reads and writes the connections, the server to which others connect, and the channel to such a server.
 #pragma once
 
 #include <grpc/support/time.h>
@@ -45,7 +45,7 @@ using Trial = kit::Trial<Options>;
 [[nodiscard]] inline std::span<const std::byte> bytes_of(const Payload& payload) noexcept {
   return std::as_bytes(std::span(payload.data()));
 }
-/// Returns the memory of the message itself, so that the role writes the message in place.
+/// Returns the payload's own memory with `bytes` bytes, so that the role writes the message in place.
 [[nodiscard]] inline std::span<std::byte> room_in(Payload& payload, std::size_t bytes) noexcept {
   std::string& data = *payload.mutable_data();
   data.resize(bytes);  // does not allocate after the first loan, which has the largest size
@@ -88,7 +88,7 @@ class Queue : kit::Pinned {
         case grpc::CompletionQueue::SHUTDOWN:
           queue_.reset();
           return;
-        case grpc::CompletionQueue::TIMEOUT:  // gRPC would end the process if the queue were destroyed now
+        case grpc::CompletionQueue::TIMEOUT:  // destroying the queue now would make gRPC end the process
           static_cast<void>(queue_.release());
           return;
       }

@@ -1,4 +1,4 @@
-// Eclipse iceoryx, through its untyped C++ API. README.md says how each setting maps to iceoryx's own.
+// Eclipse iceoryx, through its untyped C++ API. README.md lists which settings of iceoryx each setting of a trial sets.
 #pragma once
 
 #include <algorithm>

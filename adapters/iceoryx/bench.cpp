@@ -1,6 +1,6 @@
-// bench_iceoryx BYTES ROUND_TRIPS [PING_CPU PONG_CPU]: measures a ping-pong written as in iceoryx's own examples: it
-// blocks on a wait set and is reliable, with a queue of one message. Prints the p50 of a round trip in ns. RouDi must
-// run and have chunks of at least BYTES.
+// bench_iceoryx BYTES ROUND_TRIPS [PING_CPU PONG_CPU]: measures a ping-pong that is written like iceoryx's own
+// examples: it blocks on a wait set, and is reliable with a queue of one message. Prints the p50 of a round trip in ns.
+// RouDi must run and have chunks of at least BYTES.
 #include <unistd.h>
 
 #include <cstdint>

@@ -32,13 +32,13 @@
 
 namespace middlemark::iceoryx {
 
-/// Holds the chunk that a publisher, client or server has on loan, until the chunk is sent.
+/// The chunk that a publisher, client or server has borrowed and not sent yet.
 class Chunk {
  public:
   Chunk(std::size_t bytes, std::uint32_t alignment)
       : bytes_(static_cast<std::uint32_t>(bytes)), alignment_(alignment) {}
 
-  /// Returns the chunk on loan, or a new one from `lend`. If `lend` has no chunk, stores the reason in `failure` and
+  /// Returns the borrowed chunk, or borrows one by calling `lend`. If `lend` fails, stores the reason in `failure` and
   /// returns an empty span.
   template <class Lend>
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes, LastFailure& failure, const Lend& lend) noexcept {
@@ -54,7 +54,7 @@ class Chunk {
     return {static_cast<std::byte*>(lent_), bytes_};
   }
 
-  /// Sends the chunk on loan as a request or a response.
+  /// Sends the borrowed chunk as a request or a response.
   template <class End>
   [[nodiscard]] Published send(LastFailure& failure, End& end) noexcept {
     if (lent_ == nullptr) return Published::failed;
@@ -73,8 +73,8 @@ class Chunk {
   void* lent_ = nullptr;
 };
 
-/// iceoryx's own publisher port and server port, extended by access to the queues of the connected subscribers or
-/// clients. iceoryx itself reports only whether there are any.
+/// iceoryx's own publisher port and server port, with access to the queues of the connected subscribers or clients.
+/// Their number is that of the peers found; iceoryx itself reports only whether there are any.
 struct PublisherPort : iox::popo::PublisherPortUser {
   explicit PublisherPort(MemberType_t* data) noexcept : PublisherPortUser(data), sender(data->m_chunkSenderData) {}
   const decltype(MemberType_t::m_chunkSenderData)& sender;
@@ -128,8 +128,8 @@ class Publisher {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// Offers the publisher again after a timeout, and waits until its subscribers are connected again. RouDi had
-  /// disconnected them, and messages sent meanwhile would be lost. Returns false if `patience` has passed.
+  /// After a timeout, offers the topic again and waits until RouDi has connected the subscribers again. Messages sent
+  /// before that would be lost. Returns false if `patience` has passed.
   [[nodiscard]] bool reconnected() noexcept {
     end_.offer();
     return kit::wait_until([this] { return end_.matched() >= subscribers_; }, patience_, std::chrono::milliseconds(1));
@@ -144,8 +144,8 @@ class Publisher {
   std::optional<kit::CallDeadline> deadline_;
 };
 
-/// The part of subscribers, clients and servers that receives. iceoryx has different names for the same operations of
-/// the three, so these names are parameters.
+/// The part of subscribers, clients and servers that receives. iceoryx's names for their operations differ, so these
+/// names are parameters.
 template <class EndType, auto has_message, auto message_received, auto nothing, auto release>
 class Incoming : kit::Pinned {
  public:
@@ -187,8 +187,8 @@ class Incoming : kit::Pinned {
   void listen(Listener listener) {
     listener_ = listener;
     listening_.store(true, std::memory_order_relaxed);
-    // iceoryx's thread inherits the name of the thread that starts it. With the role's name the core would count it as
-    // the role's thread, so the name is changed meanwhile.
+    // Rename this thread while it starts iceoryx's thread, which inherits the name. With the role's name, the core
+    // would count iceoryx's thread as the role's thread.
     char own[16] = "";
     pthread_getname_np(pthread_self(), own, sizeof own);
     pthread_setname_np(pthread_self(), "iox listener");
@@ -203,7 +203,7 @@ class Incoming : kit::Pinned {
     begin_.trigger();  // messages that arrived before the listener was attached raise no event
   }
 
-  /// Ends the listening. The destructor of iceoryx's listener joins its thread.
+  /// Stops listening. The destructor of iceoryx's listener joins its thread.
   void silence() {
     listening_.store(false, std::memory_order_relaxed);
     thread_.reset();
@@ -219,7 +219,7 @@ class Incoming : kit::Pinned {
   static void on_message(EndType* /*end*/, Incoming* self) { self->deliver(); }
   static void on_begin(iox::popo::UserTrigger* /*trigger*/, Incoming* self) { self->deliver(); }
 
-  /// Delivers all messages that have arrived. A message that stayed in the queue would raise no further event.
+  /// Delivers all messages that have arrived. If it left one in the queue, no later event would report it.
   void deliver() noexcept {
     while (listening_.load(std::memory_order_relaxed) && take(listener_) == most_per_take) {
     }

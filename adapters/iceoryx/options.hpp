@@ -55,8 +55,8 @@ struct Native : kit::NativeKeys {
                 .choices = {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "2048", "4096"}});
 };
 
-/// Returns the pools that RouDi has without a configuration, in ascending order of chunk size. The sizes do not include
-/// a chunk's header.
+/// Returns the pools that RouDi has without a configuration, by ascending chunk size. The sizes do not include a
+/// chunk's header.
 [[nodiscard]] inline std::vector<Pool> own_pools() {
   std::vector<Pool> pools;
   for (const auto& pool : iox::mepoo::MePooConfig().setDefaults().m_mempoolConfig) {
@@ -65,7 +65,7 @@ struct Native : kit::NativeKeys {
   return pools;
 }
 
-/// The lengths of iceoryx's queues. A queue contains references; the messages lie in the chunks of the pool.
+/// The lengths of iceoryx's queues. A queue contains references; the messages themselves are in the chunks of the pool.
 struct Options : Native {
   std::uint32_t alignment;
   std::uint64_t chunk_bytes = 0;
@@ -96,8 +96,8 @@ struct Options : Native {
     if (!calls) note_queues(settings.reliability == Reliability::reliable);
   }
 
-  /// Returns how many messages, from all publishers of the topic together, the trial wants a subscriber's queue to
-  /// hold.
+  /// Returns the length of a subscriber's queue that the trial requests, in messages of all publishers of the topic
+  /// together.
   [[nodiscard]] std::uint64_t requested(const Topic& topic) const {
     return topic.capacity().value_or(queue.value_or(iox::MAX_SUBSCRIBER_QUEUE_CAPACITY));
   }
@@ -108,8 +108,8 @@ struct Options : Native {
     return std::min<std::uint64_t>(bounded(requested(topic), bytes), iox::MAX_SUBSCRIBER_QUEUE_CAPACITY);
   }
 
-  /// Returns the length of a server's queue. The depth has no effect: a client has one request in progress, and perhaps
-  /// earlier requests for which it has stopped waiting.
+  /// Returns the length of a server's queue. The depth has no effect, because a client has one request in progress.
+  /// Earlier requests for which it has stopped waiting may also be in the queue.
   [[nodiscard]] std::uint64_t queued_requests(const Topic& service) const {
     const std::uint64_t given_up = std::uint64_t{iox::MAX_RESPONSE_QUEUE_CAPACITY} * service.publishers;
     return std::min<std::uint64_t>(bounded(requests.value_or(given_up), unchosen_bytes),
@@ -127,7 +127,7 @@ struct Options : Native {
     return {pool};
   }
 
-  /// Returns the chunk size that RouDi's largest pool must have at least.
+  /// Returns the smallest allowed chunk size of RouDi's largest pool, in bytes.
   [[nodiscard]] std::uint64_t least_chunk_bytes() const { return own_ ? own_->chunk_bytes : chunk_bytes; }
 
  private:
@@ -143,7 +143,7 @@ struct Options : Native {
     return std::min(wanted, std::max<std::uint64_t>(bytes / receivers / chunk_bytes, 2));
   }
 
-  /// Returns the number of chunks that publishers and subscribers may hold outside of queues.
+  /// Returns the number of chunks that publishers and subscribers may use outside of queues.
   [[nodiscard]] std::uint64_t in_hand() const noexcept {
     const std::uint64_t sender =
         3;  // the chunk being filled, the chunk sent last, and a chunk that a full queue discards
@@ -186,7 +186,7 @@ struct Options : Native {
   }
 
   std::vector<Topic> endpoints_;
-  std::uint64_t receivers_ = 0;  // number of queues that hold chunks
+  std::uint64_t receivers_ = 0;  // number of queues that contain chunks
   std::optional<Pool> own_;      // RouDi's own pool for these messages; only with the default configuration
 };
 

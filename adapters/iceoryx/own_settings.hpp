@@ -1,5 +1,5 @@
-// The options of iceoryx's publishers, subscribers, clients and servers as lines of code, read from the objects that were
-// passed to iceoryx.
+// Returns the options of iceoryx's publishers, subscribers, clients and servers as lines of code. Reads them from the
+// objects that were passed to iceoryx.
 #pragma once
 
 #include <iceoryx_posh/popo/client_options.hpp>

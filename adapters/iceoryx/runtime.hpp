@@ -1,4 +1,4 @@
-// The connection of this process to RouDi, the handling of iceoryx's errors, and the names of topics.
+// Connects this process to RouDi, handles iceoryx's errors, and makes the names of topics.
 #pragma once
 
 #include <unistd.h>
@@ -56,16 +56,16 @@ class Runtime {
   iox::cxx::GenericRAII restored_;
 };
 
-/// Returns the files that RouDi and killed workers leave. A worker leaves its socket of iceoryx and the lock file of
-/// this socket.
+/// Returns the files that RouDi and killed workers leave. A worker leaves iceoryx's socket and the lock file of this
+/// socket.
 [[nodiscard]] inline std::vector<std::string> residue() {
   std::vector<std::string> all = roudi_residue();
   all.emplace_back("/tmp/{scope}_*");
   return all;
 }
 
-/// Stores the last operation that failed, with iceoryx's name of the result. If no operation failed, text() returns the
-/// last error that iceoryx reported to its error handler.
+/// Returns iceoryx's name of a result unchanged. LastFailure stores this name with the last operation that failed. If
+/// no operation failed, text() returns the last error that iceoryx reported to its error handler.
 inline const char* same(const char* name) noexcept { return name; }
 struct LastFailure : kit::LastFailure<&same> {
   [[nodiscard]] std::string text() const {

@@ -1,6 +1,6 @@
-//! Measures a ping-pong written as in iceoryx2's own examples: publish-subscribe with loaned memory, reliable, with a
-//! buffer of one message, and an event for each message that wakes the receiver. README.md compares the adapter with
-//! this program.
+//! Measures a ping-pong that is written like iceoryx2's own examples: publish-subscribe with loaned memory, reliable,
+//! with a buffer of one message. An event for each message wakes the receiver. README.md compares the adapter with this
+//! program.
 
 use std::fs;
 use std::time::Duration;

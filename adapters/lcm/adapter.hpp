@@ -23,8 +23,8 @@ class Lcm {
   explicit Lcm(const Settings& settings) : settings_(settings), options_(settings), group_(settings) {}
 
   [[nodiscard]] static Description describe() {
-    // LCM does not pace the fragments of a message, so the whole message must fit into the receive buffer. With a
-    // buffer below 1 MiB, messages of up to 1 MiB are allowed nevertheless: most of them arrive.
+    // LCM does not pace the fragments of a message, so the whole message must fit into the receive buffer. If the
+    // buffer is smaller than 1 MiB, messages of up to 1 MiB are allowed nevertheless, because most of them arrive.
     const std::size_t buffer = lcm::largest_receive_buffer();
     const std::size_t most = std::clamp(buffer, std::size_t{1} << 20, std::size_t{64} << 20);
     return {

@@ -26,14 +26,14 @@ struct Destroy {
 };
 using Handle = std::unique_ptr<lcm_t, Destroy>;
 
-/// Returns the options of the URL that lcm_create() gets.
+/// Returns the options in the URL for lcm_create().
 [[nodiscard]] inline std::string url_options(const Options& options) {
   const std::string buffer =
       options.receive_buffer == 0 ? "" : "&recv_buf_size=" + std::to_string(options.receive_buffer);
   return "?ttl=0" + buffer;
 }
 
-/// Returns the number of messages that the subscription of a topic may hold; nullopt: LCM's default.
+/// Returns how many messages the subscription of a topic may queue; nullopt: LCM's default.
 [[nodiscard]] inline std::optional<int> queue_of(const Options& options, const Topic& topic) {
   const auto messages = options.queue_capacity(topic);
   if (!messages) return std::nullopt;
@@ -62,7 +62,8 @@ class Publisher : public kit::OwnBuffer {
     return Published::failed;
   }
 
-  /// LCM does not report subscribers, so they announce themselves through kit::Attendance.
+  /// Returns the number of subscribers found. LCM does not report them, so they announce themselves through
+  /// kit::Attendance.
   [[nodiscard]] std::size_t matched() { return attendance_.count(); }
 
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
@@ -86,8 +87,8 @@ class Subscriber : kit::Pinned {
           static_cast<Subscriber*>(self)->deliver(*message);
         },
         this);
-    // lcm_get_fileno() makes LCM send itself a test message, which needs a route to the group. So keep_to_interface()
-    // is called only afterwards.
+    // lcm_get_fileno() makes LCM send itself a test message, which needs a route to the group. So call
+    // keep_to_interface() only after it.
     descriptor_ = subscription != nullptr ? lcm_get_fileno(lcm_.get()) : -1;
     if (descriptor_ < 0) {
       throw AdapterError("lcm: " + topic.name + ": LCM did not receive its own test message on " + group.text(),
@@ -98,8 +99,8 @@ class Subscriber : kit::Pinned {
     kit::Attendance(settings, topic).attend(index);
   }
 
-  /// If wait() has announced a message, takes only this message: lcm_handle() takes one message per call, and checking
-  /// for more would need a system call.
+  /// After a wait() that found a message, takes only this message. lcm_handle() takes one message per call, and
+  /// checking for another one would need a system call.
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
     receiver_ = Listener(visitor);

@@ -1,6 +1,6 @@
-// The multicast group of a trial. LCM has no option for the network interface: it sends and joins on the interface of
-// the route to its group, which is seldom the loopback interface. So keep_to_interface() finds LCM's sockets among the
-// descriptors of the process and sets their interface.
+// The multicast group of a trial. LCM has no option for the network interface: it uses the interface of the route to
+// its group, which is seldom the loopback interface. So keep_to_interface() finds LCM's sockets among the descriptors
+// of the process and sets their interface.
 #pragma once
 
 #include <netinet/in.h>
@@ -61,7 +61,7 @@ inline void keep_to_interface(const Group& group) {
     }
     length = sizeof ttl;
     if (bound.sin_port == htons(group.port)) {  // LCM 1.3 binds to any address, later versions to the group's address
-      // Leaves the group first, because LCM may have joined it on this interface.
+      // Leave the group first, because LCM may have joined it on this interface.
       setsockopt(fd, IPPROTO_IP, IP_DROP_MEMBERSHIP, &anywhere, sizeof anywhere);
       if (setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &there, sizeof there) != 0 && errno != EADDRINUSE) {
         kit::fail("lcm: joining " + group.text() + " on " + group.interface);

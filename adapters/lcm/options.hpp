@@ -47,7 +47,7 @@ struct Options {
       is_default_ = true;
       return;
     }
-    // Every socket receives the messages of all topics.
+    // Count all publishers: every socket receives the messages of all topics.
     std::uint64_t publishers = 0;
     for (const Topic& topic : settings.endpoints) publishers += topic.publishers;
     constexpr std::uint64_t least_buffer = std::uint64_t{2} << 20;  // the advice of LCM's manual
@@ -70,7 +70,7 @@ struct Options {
     notes.insert(notes.end(), bounded.begin(), bounded.end());
   }
 
-  /// Returns the number of messages of one publisher that the queue may hold; 0: no limit; nullopt: LCM's default.
+  /// Returns how many messages of one publisher the queue may contain; 0: no limit; nullopt: LCM's default.
   [[nodiscard]] std::optional<int> queue_capacity(const Topic& topic) const {
     if (is_default_ && !topic.depth && !native_.queue_capacity) return std::nullopt;
     const std::uint64_t depth = topic.depth.value_or(keep_all);

@@ -1,5 +1,5 @@
 // Typed messages: (de)serialises the classes that lcm-gen generates from messages.lcm. MIDDLEMARK_LCM_MESSAGES is
-// defined if lcm-gen was found; otherwise the adapter carries octets only.
+// defined if lcm-gen was found; otherwise the adapter supports only octets.
 #pragma once
 
 #include <cstddef>

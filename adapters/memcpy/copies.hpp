@@ -12,8 +12,8 @@
 
 namespace middlemark::copies {
 
-/// The memory of one message. It is written once, so that its pages exist. It begins at a cache line, because copies
-/// between different offsets would be slowed down by the processor's store-to-load aliasing at 4 KiB.
+/// The memory of one message. The constructor writes to it, so that its pages exist. It begins at a cache line, because
+/// at other offsets the processor's store-to-load aliasing at 4 KiB would slow copies down.
 class Message {
  public:
   explicit Message(std::size_t bytes) : bytes_(bytes), memory_(new(std::align_val_t{line}) std::byte[bytes]()) {}
@@ -51,15 +51,15 @@ class Publisher {
     mirror_->holds_message = true;
     return Published::ok;
   }
-  [[nodiscard]] static std::size_t matched() noexcept { return 0; }  // no other process takes part
+  [[nodiscard]] static std::size_t matched() noexcept { return 0; }  // there is no other process
 
  private:
   std::shared_ptr<Mirror> mirror_;
   Message original_;
 };
 
-/// Copies each message from the mirror into a third one. The core checks the content of the third message, so it would
-/// detect a copy that was skipped.
+/// Copies each message from the mirror into a third buffer. The core checks the content of the third buffer, so it
+/// detects a copy that was skipped.
 class Subscriber {
  public:
   explicit Subscriber(std::shared_ptr<Mirror> mirror)

@@ -1,4 +1,4 @@
-// MOOSDB, the process that every message passes through. Each trial starts its own, on its own port.
+// Starts MOOSDB, the process through which every message goes. Each trial starts its own, on its own port.
 #pragma once
 
 #include <sys/socket.h>
@@ -36,7 +36,7 @@ struct Database {
 };
 
 [[nodiscard]] inline std::string database_program() {
-#ifdef MIDDLEMARK_MOOSDB  // belongs to the linked library
+#ifdef MIDDLEMARK_MOOSDB  // the MOOSDB that was built with the linked library
   return MIDDLEMARK_MOOSDB;
 #else
   return kit::find_program("MOOSDB", "MOOSDB is part of MOOS: add its folder to the PATH");

@@ -23,7 +23,7 @@
 
 namespace middlemark::moos {
 
-/// A client of the database. It derives from MOOS's client to reach protected members.
+/// A client of the database. It derives from MOOS's client to use its protected members.
 class Connection : kit::Pinned, protected ::MOOS::MOOSAsyncCommClient {
  protected:
   Connection(std::string name, const Database& database, const Options& options)
@@ -75,7 +75,7 @@ class Publisher : public Connection {
   }
   ~Publisher() { close(); }
 
-  /// Returns the content of `message_`, which Post() copies.
+  /// Returns the content of `message_`. Post() copies `message_`.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
     message_.m_sVal.resize(bytes);  // does not allocate: never larger than at construction
     return std::as_writable_bytes(std::span(message_.m_sVal));
@@ -113,7 +113,7 @@ class Subscriber : public Connection {
              unsigned index)
       : Connection(topic.name + ".s" + std::to_string(index), database, options), topic_(topic.name) {
     m_nInPendingLimit = inbox(topic, m_nInPendingLimit);
-    // MOOS's CMOOSApp waits for messages in this way.
+    // Wait for messages as MOOS's CMOOSApp does.
     SetOnMailCallBack(
         [](void* self) {
           static_cast<Subscriber*>(self)->mail_.set();
@@ -151,7 +151,7 @@ class Subscriber : public Connection {
   }
 
   /// Delivers messages through an active queue of the client. The queue's thread calls `listener`. Messages that
-  /// arrived before are delivered first.
+  /// arrived before this call are delivered first.
   void listen(Listener listener) {
     receiver_ = listener;
     AddActiveQueue(

@@ -33,8 +33,8 @@ struct Options : Native {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(topic.capacity().value_or(0), moos_limit, most));
 }
 
-/// Returns the most messages of a publisher that may wait for the client's writing thread. Beyond 2048 messages
-/// (OUTBOX_PENDING_LIMIT) MOOS drops half of them and does not report the loss to the publisher.
+/// Returns the most messages of a publisher that may wait for the client's writing thread. If more than 2048 messages
+/// (OUTBOX_PENDING_LIMIT) wait, MOOS drops half of them and does not report this to the publisher.
 [[nodiscard]] inline unsigned outbox(std::size_t message_bytes) {
   constexpr std::size_t most_bytes = std::size_t{16} << 20;
   return static_cast<unsigned>(std::clamp<std::size_t>(most_bytes / message_bytes, 1, 1024));

@@ -55,7 +55,7 @@ struct Trial : kit::Trial<Options> {
   std::string protected_by{};  ///< TLS algorithms of the last client that connected; empty without protection
 };
 
-/// Returns the lines of the broker's configuration that belong to no particular trial.
+/// Returns the lines of the broker's configuration that contain no address, path or name of the trial.
 [[nodiscard]] inline std::string broker_settings(const Options& options) {
   std::ostringstream text;
   if (options.config.empty()) text << "max_inflight_messages " << options.max_inflight << '\n';
@@ -95,7 +95,7 @@ inline void check_user_file(const Options& options) {
   std::ostringstream text;
   text << "listener " << address.port << ' ' << address.host << '\n';
   text << read_user_file(options.config).lines;
-  // Without this line a mosquitto that root starts changes to the user mosquitto, who may not enter the trial's folder.
+  // If root starts mosquitto without this line, it changes to the user mosquitto, who may not enter the trial's folder.
   if (geteuid() == 0) text << "user root\n";
   if (settings.security == Security::none) {
     text << "allow_anonymous true\n";

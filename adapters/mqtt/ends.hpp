@@ -87,11 +87,12 @@ class Connection : kit::Pinned {
   /// Waits until there is something to read, or room for unwritten data. Returns false after `timeout`.
   [[nodiscard]] bool ready(std::chrono::nanoseconds timeout) noexcept {
     const auto events = static_cast<short>(POLLIN | (mosquitto_want_write(client_) ? POLLOUT : 0));
-    pollfd waited{mosquitto_socket(client_), events, 0};  // a closed socket is -1: ppoll() then waits for `timeout`
+    pollfd waited{mosquitto_socket(client_), events, 0};  // -1 for a closed socket: ppoll() then waits for `timeout`
     const timespec limit = kit::as_timespec(timeout);
     return ppoll(&waited, 1, &limit, nullptr) > 0;
   }
-  /// Reads one packet, or as many as there are unacknowledged messages, without blocking. Callbacks run during the call.
+  /// Reads packets without blocking: one, or as many as there are unacknowledged messages. Callbacks run during the
+  /// call.
   void read() noexcept {
     if (mosquitto_socket(client_) >= 0) note("mosquitto_loop_read", mosquitto_loop_read(client_, 1));
   }
@@ -131,15 +132,15 @@ class Connection : kit::Pinned {
     check(mosquitto_tls_opts_set(client_, verify, "tlsv1.3", nullptr), "mosquitto_tls_opts_set()");
   }
 
-  /// Checks that this client may publish and subscribe, by sending a message to itself. Acknowledgements would not
-  /// prove the permission: the broker also acknowledges subscriptions and messages of clients without permission.
+  /// Checks that this client may publish and subscribe, by sending a message to itself. An acknowledgement does not
+  /// show that the client has permission, because the broker acknowledges subscriptions and messages of every client.
   void greet() {
     const std::string topic = name_ + "/greeting";
     mosquitto_message_callback_set(client_, [](mosquitto*, void* self, const mosquitto_message*) {
       static_cast<Connection*>(self)->greeted_ = true;
     });
-    // Also waits for the acknowledgement. If it came later, the publisher would take it for the acknowledgement of a
-    // message of the trial.
+    // Wait for the acknowledgement as well. If it arrived later, it would count as the acknowledgement of a message of
+    // the trial.
     mosquitto_publish_callback_set(
         client_, [](mosquitto*, void* self, int) { static_cast<Connection*>(self)->confirmed_ = true; });
     check(mosquitto_subscribe(client_, nullptr, topic.c_str(), 1), "mosquitto_subscribe()");
@@ -176,7 +177,7 @@ class Publisher : public kit::OwnBuffer, public Connection {
     });
   }
 
-  /// Waits while the socket is full or the window is used up, because libmosquitto would queue without a bound.
+  /// Waits while the socket is full or the window is used up, because libmosquitto would queue without a limit.
   [[nodiscard]] Published publish() noexcept {
     if (qos_ > 0 && in_flight_ > 0) read();  // acknowledgements that have arrived since the last message
     const auto clear = [this]() noexcept { return in_flight_ < window_ && !mosquitto_want_write(client_); };
@@ -190,8 +191,8 @@ class Publisher : public kit::OwnBuffer, public Connection {
       return Published::failed;
     }
     // A message that was sent in part cannot be cancelled: after the timeout publish() reports timed_out, but the
-    // message still arrives whole. With QoS 2 the broker forwards a message only after the publisher has answered the
-    // broker's receipt. Only this thread reads the receipt, so publish() waits for it.
+    // message still arrives whole. With QoS 2, publish() also waits for the broker's receipt: the broker forwards a
+    // message only after the publisher has answered the receipt, and no other thread would read it.
     const auto finished = [this]() noexcept { return !mosquitto_want_write(client_) && (qos_ < 2 || in_flight_ == 0); };
     return finished() || drive(finished, write_timeout_) ? Published::ok : Published::timed_out;
   }
@@ -247,7 +248,8 @@ class Subscriber : public Connection {
     return visits_;
   }
 
-  /// Polling the socket is enough: libmosquitto buffers no message except the one that it is reading.
+  /// Returns true if a message may have arrived. Polling the socket is enough, because libmosquitto's only buffered
+  /// message is the one that it is reading.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept { return !early_.empty() || ready(timeout); }
 
   void listen(Listener listener) {

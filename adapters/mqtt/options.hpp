@@ -40,8 +40,8 @@ struct Native : kit::NativeKeys {
 
 struct Options : Native {
   bool is_default = false;  ///< the default configuration: broker and clients keep all their defaults
-  /// The length of one subscriber's queue in the broker, in messages. 0: only `bytes` bounds the queue, or, in the default
-  /// configuration, the broker's default.
+  /// The length of one subscriber's queue in the broker, in messages. If 0, only `bytes` limits the queue; in the
+  /// default configuration, the broker's default limits it.
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;  ///< the length of the same queue, in bytes
   std::vector<std::string> notes;
@@ -81,7 +81,7 @@ struct Options : Native {
     }
     notes.push_back("keep-all: the broker accepts every message, holds up to " + std::to_string(bytes >> 20) +
                     " MiB for each slow subscriber, and drops messages beyond that");
-    // With QoS 0 the broker bounds the number of messages only.
+    // With QoS 0 the broker only limits the number of messages.
     if (settings.reliability == Reliability::best_effort)
       messages = std::max<std::uint64_t>(1000, bytes / (settings.message_bytes + 256));
   }

@@ -1,5 +1,5 @@
-// TLS to the broker. Client and broker each show a certificate of the trial's authority, and the broker grants permissions
-// by the name in a client's certificate. Not on the hot path.
+// TLS to the broker. Client and broker each present a certificate of the trial's authority, and the broker grants
+// permissions by the name in a client's certificate. Not on the hot path.
 #pragma once
 
 #ifdef MIDDLEMARK_MQTT_HAS_TLS
@@ -53,7 +53,8 @@ std::string algorithms_of(Client* /*client*/) {
 }
 #endif
 
-/// Returns the lines on TLS in the broker's configuration. `permissions`: the path of the file with permissions_text().
+/// Returns the lines on TLS in the broker's configuration. `permissions`: the path of the file that contains
+/// permissions_text().
 [[nodiscard]] inline std::string listener_text(const Settings& settings, const std::string& permissions) {
   const kit::Credentials set(settings);
   return "cafile " + set.authority() + "\ncertfile " + set.path("broker", ".pem") + "\nkeyfile " +

@@ -30,8 +30,8 @@ struct Trial : kit::Trial<Options> {
 
   const nng_duration write_timeout = as_ms(settings.write_timeout);
 
-  /// Listens on an address of the trial and leaves the address in a note called `name`. An abstract Unix address needs no
-  /// file, so no file remains and no path can be too long. For TCP the kernel chooses the port.
+  /// Listens on an address of the trial and writes the address into a note called `name`. Uses an abstract Unix
+  /// address, which leaves no file and has no path that could be too long. For TCP the kernel chooses the port.
   void listen(Socket& socket, const std::string& name) const {
     const std::string wanted = settings.transport == "inproc" ? "inproc://" + name
                                : settings.transport == "ipc"  ? "abstract://" + name
@@ -83,8 +83,8 @@ class Writing : kit::Pinned {
       : lends_(trial.settings.loan), own_(lends_ ? 0 : topic.message_bytes) {}
   ~Writing() = default;
 
-  /// Returns the message that was written, or null when there is no memory. With `last` false it returns a copy, so that
-  /// the message can be sent to another subscriber.
+  /// Returns the message that was written; null if there is no memory. If `last` is false, returns a copy, so that the
+  /// message can be sent to another subscriber too.
   [[nodiscard]] Message letter(bool last) noexcept {
     if (lends_ && last) return std::move(letter_);
     const std::span<const std::byte> written = lends_ ? body_of(letter_.get()) : written_;
@@ -163,7 +163,7 @@ class Receiver : public End {
     if (repeats_) listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
   }
 
-  const bool repeats_;  ///< under listen(), the callback starts the next receive
+  const bool repeats_;  ///< with `listen`, the callback starts the next receive
   Operation receiving_;
   kit::Held<Message> held_;
   Listener listener_;

@@ -24,7 +24,7 @@ class Client : public Writing, public Receiver {
     sending_.begin_to_send(socket_, std::move(message), trial_.write_timeout);
     const int code = sending_.sent();
     if (code == 0 && listening_) {
-      listening_->wait();  // until the callback of the previous request, answered or given up, has returned
+      listening_->wait();  // until the callback of the previous request has returned
       listening_->begin_to_receive(socket_, NNG_DURATION_INFINITE);
     }
     return outcome(code);

@@ -28,7 +28,7 @@ inline void check(int code, const std::string& what, const std::string& advice =
   return static_cast<nng_duration>(std::min(std::chrono::ceil<std::chrono::milliseconds>(span), longest).count());
 }
 
-/// A function of NNG that opens a socket, and its name. MIDDLEMARK_NNG(pub0) is that of nng_pub0_open.
+/// An NNG function that opens a socket, with its name. MIDDLEMARK_NNG(pub0) makes the Kind of nng_pub0_open.
 struct Kind {
   int (*open)(nng_socket*);
   const char* name;
@@ -63,7 +63,8 @@ class Socket : kit::Pinned {
     record("nng_socket_set_ms", option, as_ms(value));
   }
 
-  /// Listens, and returns the address to dial, in which the port that the kernel chose replaces port 0.
+  /// Listens, and returns the address for dial(). If `address` has port 0, the returned address has the port that the
+  /// kernel chose.
   [[nodiscard]] std::string listen(const std::string& address) {
     nng_listener listener;
     check(nng_listen(socket_, address.c_str(), &listener, 0), "nng_listen() on " + address,
@@ -122,7 +123,7 @@ class Operation : kit::Pinned {
     nng_aio_set_msg(aio_, message.release());
     nng_send_aio(socket.get(), aio_);
   }
-  /// Waits for the end of the send. Returns 0, or NNG's code of the failure.
+  /// Waits until the send has ended. Returns 0 or NNG's error code.
   [[nodiscard]] int sent() noexcept {
     nng_aio_wait(aio_);
     const int code = nng_aio_result(aio_);

@@ -14,7 +14,7 @@
 
 namespace middlemark::nng {
 
-/// NNG's own limit of the length of its queues.
+/// The largest length of a queue that NNG allows.
 inline constexpr int deepest_queue = 8192;
 
 struct Native : kit::NativeKeys {
@@ -73,7 +73,7 @@ struct Options : Native {
     return queue(topic, topic.capacity(), 128);
   }
 
-  /// Returns notes for the report, each once, on queues whose length differs from the requested depth.
+  /// Returns a note for each queue length that differs from the requested depth. Equal notes appear once.
   [[nodiscard]] std::vector<std::string> notes(const std::vector<Topic>& topics) const {
     std::set<std::string> all;
     for (const Topic& topic : topics) {
@@ -94,7 +94,7 @@ struct Options : Native {
  private:
   [[nodiscard]] bool keeps_defaults(const Topic& topic) const { return is_default_ && !(streams && topic.depth); }
 
-  /// Returns how many messages a queue may hold: at most 1 GiB of them, or 64 MiB with keep-all.
+  /// Returns how many messages fit into 1 GiB, the limit of a queue (with keep-all: 64 MiB).
   [[nodiscard]] static std::uint64_t fitting(const Topic& topic) {
     constexpr std::uint64_t keep_all_bytes = std::uint64_t{64} << 20;
     constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;
@@ -103,7 +103,8 @@ struct Options : Native {
         (topic.depth ? deepest_bytes : keep_all_bytes) / (topic.message_bytes + overhead_bytes);
     return std::clamp<std::uint64_t>(messages, 4, deepest_queue);
   }
-  /// Returns the length of a queue, in messages. `usual` is NNG's default, which is enough for patterns other than streams.
+  /// Returns the length of a queue, in messages. `usual` is NNG's default, which is long enough for all patterns except
+  /// streams.
   [[nodiscard]] int queue(const Topic& topic, std::optional<std::uint64_t> asked, std::uint64_t usual) const {
     const std::uint64_t most = fitting(topic);
     return static_cast<int>(std::min(std::max(asked.value_or(most), streams ? 1 : usual), most));

@@ -72,7 +72,7 @@ class Subscriber : public Receiver {
   Subscriber(const Trial& trial, const Topic& topic, unsigned index)
       : Receiver(trial, Options::reliable(topic) ? MIDDLEMARK_NNG(pull0) : MIDDLEMARK_NNG(sub0)) {
     if (!Options::reliable(topic)) {
-      // Subscribes to all messages, because a publisher's socket carries only this topic.
+      // Subscribe to all messages, because a publisher's socket sends only this topic.
       check(nng_socket_set(socket_.get(), NNG_OPT_SUB_SUBSCRIBE, "", 0), "sub:subscribe");
       socket_.set(NNG_OPT_RECVBUF, trial.options.receive_buffer(topic));
       socket_.set(NNG_OPT_SUB_PREFNEW, trial.options.prefer_new);
@@ -81,7 +81,7 @@ class Subscriber : public Receiver {
       awaited_.push_back(outlet_name(topic, publisher, index));
   }
 
-  /// Dials the publishers that have begun to listen, and counts the connections.
+  /// Dials the publishers that have begun to listen. Returns the number of connections.
   [[nodiscard]] std::size_t publishers_found() {
     std::erase_if(awaited_, [this](const std::string& name) { return trial_.dial(socket_, name); });
     return socket_.pipes();

@@ -1,5 +1,5 @@
-// Publishes, with the faults that the script names. It reads the core's header, which no other adapter does, because a
-// script names messages by their sequence numbers.
+// Publishes messages, with the faults of the script. A script selects messages by their sequence numbers, so this
+// adapter reads the core's header. No other adapter does.
 #pragma once
 
 #include <time.h>
@@ -76,7 +76,7 @@ class Publisher : public kit::OwnBuffer {
  private:
   struct Destination {
     std::unique_ptr<Queue> queue;
-    bool suffers;  // false: faults do not apply to messages for this subscriber
+    bool suffers;  // false: no fault applies to messages for this subscriber
   };
 
   Published deliver_to_all() noexcept {
@@ -118,7 +118,8 @@ class Publisher : public kit::OwnBuffer {
     if (one != Published::ok) outcome = one;
   }
 
-  /// `due` is true for a message that the script adds. It waits for room even with best effort, so that counts are exact.
+  /// Puts a message into the queue. `due`: true for a message that the script adds. Such a message waits for room even
+  /// with best effort, so that the counts are exact.
   Published deliver(Queue& queue, std::span<const std::byte> message, bool due = false) noexcept {
     while (!queue.push(message)) {
       if (!blocks_when_full_ && !due) return Published::ok;

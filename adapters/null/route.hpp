@@ -1,4 +1,5 @@
-// Routes: a topic with the role that publishes on it, the indices of its endpoints, and the names of their queues.
+// Describes a topic for the script: the role that publishes on it, the indices of its publishers and subscribers, and
+// the names of their queues.
 #pragma once
 
 #include <unistd.h>
@@ -15,12 +16,13 @@
 
 namespace middlemark::null {
 
-/// Returns true when a script applies to the endpoint `index`: it names this index (`only`), or no index.
+/// Returns whether a script applies to the publisher or subscriber `index`: true if `only`, the script's index, is
+/// equal or absent.
 [[nodiscard]] inline bool meant(const std::optional<unsigned>& only, unsigned index) noexcept {
   return !only || *only == index;
 }
 
-/// A topic and what the script needs to know about its endpoints.
+/// A topic with its publishers and subscribers, as the script needs them.
 struct Route {
   Topic topic;
   std::string role;                  ///< the role that publishes, in the words of the setting `at`

@@ -1,4 +1,4 @@
-// The faults of the null adapter, and when they happen.
+// Reads the script: the faults of the null adapter, and the messages at which they happen.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ struct Script : kit::NativeKeys {
   Sequences hang = sequences("hang", "sequences at which publish never returns");
   std::set<std::string> fail = stages();
 
-  /// publish() spins this long for every message.
+  /// Returns how long publish() spins for every message.
   [[nodiscard]] std::chrono::nanoseconds every_delay() const {
     return every_delay_us + std::chrono::nanoseconds(every_delay_ns);
   }
@@ -81,7 +81,7 @@ struct Script : kit::NativeKeys {
   }
 
  private:
-  /// Returns the roles that publish. By default the last one misbehaves.
+  /// Returns the roles that publish. By default the faults apply to the last one.
   static std::vector<std::string> roles_that_publish(Pattern pattern) {
     switch (pattern) {
       case Pattern::ping_pong:

@@ -1,4 +1,4 @@
-// Takes messages from the queues of its publishers, and stalls where the script says so.
+// Takes messages from the queues of its publishers. Stalls at the messages that the script selects.
 #pragma once
 
 #include <algorithm>

@@ -22,7 +22,7 @@ inline constexpr const char* direct = "direct";
 
 inline constexpr std::uint32_t deepest_buffer = 1'000'000;
 
-/// Bytes reserved in a serialised message for everything but its octets: a time stamp, the number of octets, and the
+/// Bytes reserved in a serialised message for everything except its octets: a time stamp, the number of octets, and the
 /// headers of GIOP and of the connector.
 inline constexpr std::size_t room_bytes = std::size_t{64} << 10;
 
@@ -75,8 +75,9 @@ struct Options : Native {
     port["subscription_type"] = subscription_type;
     port["publisher.push_policy"] = push_policy;
     port["shem_default_size"] = std::to_string(segment_kib(topic)) + 'k';
-    // Each connector of a publisher has its own buffer, which only `new` uses. The message that is being sent keeps its
-    // slot in that buffer, so the buffer has one slot more. All connectors of a subscriber share one buffer.
+    // Each connector of a publisher has its own buffer, which only `new` uses. The message that is being sent still
+    // uses a slot of that buffer, so the buffer has one slot more than the depth. All connectors of a subscriber share
+    // one buffer.
     port["outport.buffer.length"] = std::to_string(topic.depth.value_or(kept(topic)) + 1);
     port["outport.buffer.write.full_policy"] = "do_nothing";
     port["inport.buffer.length"] = std::to_string(topic.capacity().value_or(kept(topic)));
@@ -86,7 +87,8 @@ struct Options : Native {
     return all;
   }
 
-  /// Returns the length of a buffer with keep-all, in messages of all publishers together: 64 MiB, at least 4 messages.
+  /// Returns the length of a buffer with keep-all, for messages of all publishers together: as many as fit into 64 MiB,
+  /// at least 4.
   [[nodiscard]] static std::uint64_t kept(const Topic& topic) {
     constexpr std::size_t keep_all_bytes = std::size_t{64} << 20;
     return std::clamp<std::size_t>(keep_all_bytes / topic.message_bytes, 4, 65'536);

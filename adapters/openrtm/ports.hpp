@@ -49,7 +49,7 @@ struct Trial : kit::Trial<Options> {
   using kit::Trial<Options>::Trial;
 
   std::list<Output> outputs{};
-  /// Never destroyed, because other processes may still call these ports until this process ends.
+  /// All subscribers' ports. Never destroyed, because other processes may call them until this process ends.
   std::list<Input>& inputs = *new std::list<Input>;
 };
 
@@ -66,9 +66,9 @@ class Publisher : kit::Pinned {
         output_(trial.outputs.emplace_back(topic)),
         unwritten_(topic.subscribers) {}
 
-  /// Returns the content of the bound variable, which write() copies.
+  /// Returns the content of the bound variable. write() copies it.
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
-    // Does not allocate: `bytes` is never larger than the length set in Bound().
+    // Does not allocate: `bytes` is at most the length that Bound() has set.
     output_.message.data.length(static_cast<CORBA::ULong>(bytes));
     return octets_of(output_.message);
   }
@@ -105,8 +105,8 @@ class Publisher : kit::Pinned {
     if (wrong != RTC::DataPortStatus::PORT_OK) return failed(wrong);
     return done ? Published::ok : Published::timed_out;
   }
-  /// Writes once to each connector in `unwritten_`. Returns true when all have accepted the message or one has failed
-  /// (`wrong`).
+  /// Writes once to each connector in `unwritten_`. Returns true if all have accepted the message, or if a write
+  /// failed; `wrong` is then the error.
   [[nodiscard]] bool write_to_the_rest(RTC::DataPortStatus& wrong) {
     bool all = true;
     for (std::size_t i = 0; i < unwritten_.size(); ++i) {
@@ -121,7 +121,8 @@ class Publisher : kit::Pinned {
     return all;
   }
   [[nodiscard]] static bool full(RTC::DataPortStatus status) noexcept {
-    // BUFFER_TIMEOUT: with `new`, the connector's own buffer is full. It does not wait.
+    // BUFFER_TIMEOUT means that the connector's own buffer is full (only with `new`). OpenRTM does not wait in this
+    // case.
     using enum RTC::DataPortStatus;
     return status == SEND_FULL || status == BUFFER_FULL || status == BUFFER_TIMEOUT;
   }
@@ -184,8 +185,8 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
                                             read_ = false;
                                           });
   }
-  /// Waits by repeated calls of read(), each of which waits at most inport.buffer.read.timeout (see
-  /// Options::connector()).
+  /// Waits until a message has arrived or `timeout` has passed. Calls read() repeatedly; each call waits at most
+  /// inport.buffer.read.timeout (see Options::connector()).
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     const kit::Deadline deadline(timeout);
     while (!read_ && !read() && !deadline.passed()) {
@@ -193,7 +194,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
     return read_;
   }
 
-  /// Delivers the messages in the buffer. Callbacks for messages that arrive meanwhile wait until this is done.
+  /// Delivers the messages in the buffer. Callbacks for messages that arrive during this call wait until it returns.
   void listen(Listener listener) {
     listener_ = listener;
     hearing_ = Hearing::what_is_there;
@@ -246,7 +247,7 @@ class Subscriber : kit::Pinned, RTC::ConnectorDataListenerT<Message> {
   Input& input_;
   Listener listener_;
   std::atomic<Hearing> hearing_{Hearing::nothing};
-  bool read_ = false;  ///< `input_.message` holds a message that was not visited yet
+  bool read_ = false;  ///< `input_.message` contains a message that was not visited yet
   unsigned found_ = 0;
 };
 

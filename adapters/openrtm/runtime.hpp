@@ -1,5 +1,5 @@
-// OpenRTM's manager, one per process: starts the CORBA broker, and replaces OpenRTM's buffer and shared-memory segment by
-// the adapter's.
+// OpenRTM's manager, one per process: starts the CORBA broker, and registers the adapter's buffer and shared-memory
+// segment in place of OpenRTM's.
 #pragma once
 
 #include <unistd.h>
@@ -42,7 +42,7 @@ class NamedSegment : public RTC::InPortSHMConsumer {
   static inline std::string scope;
 };
 
-/// Restores the handler of SIGINT, which OpenRTM's manager replaces.
+/// Stores the handler of SIGINT and restores it later, because OpenRTM's manager replaces it.
 class Interrupt : kit::Pinned {
  public:
   Interrupt() { sigaction(SIGINT, nullptr, &before_); }

@@ -1,4 +1,5 @@
-// The type of the ports' messages, and its typekit, by which RTT sends it over CORBA and message queues.
+// The type of the ports' messages, and its typekit: the functions with which RTT sends the type over CORBA and message
+// queues.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ struct AnyConversion<middlemark::orocos::Octets> {
     value.bytes.assign(octets->get_buffer(), octets->get_buffer() + octets->length());
     return true;
   }
-  /// RTT calls this for a pull. Copies the octets, because the Any outlives `value`.
+  /// Returns a copy of the octets, because RTT uses the Any longer than `value` exists. RTT calls this for a pull.
   static CORBA::Any_ptr createAny(const StdType& value) {
     auto* const any = new CORBA::Any;
     *any <<= lent(value);

@@ -85,7 +85,8 @@ struct Options : Native {
     return policy;
   }
 
-  /// Returns the length of a buffer with keep-all, in messages of each publisher: 64 MiB, at least 4 messages.
+  /// Returns the length of a buffer with keep-all, for the messages of each publisher: as many as fit into 64 MiB, at
+  /// least 4.
   [[nodiscard]] static std::uint32_t kept(const Topic& topic) {
     constexpr std::size_t keep_all_bytes = std::size_t{64} << 20;
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(keep_all_bytes / topic.message_bytes, 4, deepest_buffer));

@@ -39,8 +39,8 @@ struct Input : RTT::TaskContext, kit::Pinned {
   RTT::InputPort<Octets> port{"in"};
 };
 
-/// A lock between processes, held while a process connects or disconnects. RTT fails when two processes connect to a third
-/// at once.
+/// A lock between processes. A process locks it while it connects or disconnects, because RTT fails if two processes
+/// connect to a third at once.
 class Turn : kit::Pinned {
  public:
   explicit Turn(const Settings& settings)
@@ -74,8 +74,8 @@ struct Trial : kit::Trial<Options> {
 
 class Publisher : public kit::OwnBuffer {
  public:
-  /// Best effort uses one port for all subscribers. A reliable publisher has one port per subscriber, because it repeats a
-  /// write that a subscriber refused, and a shared port would then write to the other subscribers again.
+  /// Best effort uses one port for all subscribers. A reliable publisher has one port per subscriber, because it
+  /// repeats a write that a subscriber refused. A shared port would repeat it to all subscribers.
   Publisher(Trial& trial, const Topic& topic, unsigned index)
       : OwnBuffer(topic.message_bytes),
         trial_(trial),
@@ -126,8 +126,8 @@ class Publisher : public kit::OwnBuffer {
     if (gone) return outcome(RTT::NotConnected);
     return done ? Published::ok : Published::timed_out;
   }
-  /// Writes once to each port that has not accepted the message. Returns true when all have accepted it or one is not
-  /// connected (`gone`).
+  /// Writes once to each port that has not accepted the message. Returns true if all have accepted the message, or if a
+  /// port is not connected; then `gone` is true.
   [[nodiscard]] bool write_to_each(bool& gone) {
     bool all = true;
     for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -194,7 +194,7 @@ class Subscriber : kit::Pinned {
         input_(*(trial.inputs[note_] = std::make_unique<Input>(note_, *this))) {
     sample_.bytes.reserve(topic.message_bytes);
     if (!trial.remote) return;
-    // Create() also writes the component's reference to the file that its second argument names.
+    // Create() also writes the component's reference to the file in its second argument.
     if (RTT::corba::TaskContextServer::Create(&input_, trial.settings.scratch + '/' + note_, false) == nullptr)
       throw AdapterError("orocos: TaskContextServer::Create() failed");
     trial.notes.leave(note_, RTT::corba::TaskContextServer::getIOR(&input_));

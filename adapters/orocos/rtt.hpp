@@ -1,5 +1,6 @@
-// Includes RTT's headers. They declare functions called requires(), a keyword since C++20, so a macro renames them. That is
-// safe because no requires() is called or virtual. The standard headers, which use the keyword, are included first.
+// Includes RTT's headers. They declare functions called requires(), a keyword since C++20, so a macro renames them.
+// That is safe because no code calls requires(), and it is not virtual. The standard headers, which use the keyword,
+// are included first.
 #pragma once
 
 #include <mqueue.h>

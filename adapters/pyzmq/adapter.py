@@ -10,13 +10,13 @@ from middlemark_kit import Adapter, Description, Rendezvous, Settings, Topic, Tr
 from middlemark_kit.protocol import DEFAULT_CONFIGURATION
 
 USUAL_MARK = 1000
-"""libzmq's default high-water mark. In a round trip no messages queue up, so only a stream's depth is a limit."""
+"""libzmq's default high-water mark. A round trip has one message at a time, so only a stream needs its depth."""
 KEPT_BYTES = 64 << 20
-"""Memory of a queue without a depth: a flood would fill the memory without a bound. Then the publisher waits."""
+"""Bytes of a queue without a depth. A full queue makes the publisher wait, so that a flood needs limited memory."""
 
 
 def mark(settings: Settings, topic: Topic) -> int:
-    """Return the number of messages that a queue of the topic holds."""
+    """Return the high-water mark: the number of messages that a queue of the topic may contain."""
     if settings.pattern != "stream":
         return max(USUAL_MARK, topic.depth or 0)
     return max(1, topic.depth or KEPT_BYTES // topic.message_bytes)
@@ -38,7 +38,7 @@ class End:
         self._connected: set[int] = set()
 
     def bind(self, index: int) -> None:
-        """Bind to an address of the trial and leave it in a note. An abstract Unix address needs no file."""
+        """Bind to an address of the trial and write it into a note. An abstract Unix address needs no file."""
         name = f"{self.topic.name}.zeromq.{index}"
         transport = self.settings.transport
         wanted = {"inproc": f"inproc://{name}", "ipc": f"ipc://@{name}"}.get(transport, f"tcp://{self.settings.ipv4}:*")
@@ -46,7 +46,7 @@ class End:
         self.notes.leave(name, self.socket.getsockopt_string(zmq.LAST_ENDPOINT))
 
     def connect(self, peers: int) -> int:
-        """Connect to the peers that have bound; return their number."""
+        """Connect to the peers that have bound. Return their number."""
         for index in range(peers):
             if index not in self._connected and (note := self.notes.find(f"{self.topic.name}.zeromq.{index}")):
                 self.socket.connect(note)
@@ -59,7 +59,7 @@ class End:
 
 
 class Receiver(End):
-    """Receives. ``wait`` receives a message with a timeout, and ``take`` visits it."""
+    """A socket that receives. ``wait`` receives one message with a timeout, and the next ``take`` visits it."""
 
     most_per_take = 1024
 
@@ -70,12 +70,12 @@ class Receiver(End):
         self._held: bytes | None = None
 
     def receive(self, flags: int) -> bytes:
-        """Return the next message. Raises zmq.Again."""
+        """Return the next message. Raise zmq.Again if there is none."""
         message: bytes = self.socket.recv(flags)
         return message
 
     def take(self, visit: Visit) -> None:
-        """Visit the message that ended ``wait``, or those that have arrived."""
+        """Visit the message that ended ``wait``, or else all messages that have arrived."""
         if self._held is not None:
             held, self._held = self._held, None
             visit(held)
@@ -87,7 +87,7 @@ class Receiver(End):
             return
 
     def wait(self, timeout_s: float) -> bool:
-        """Receive the next message, as a program would that has nothing else to wait for."""
+        """Receive the next message by a blocking ``recv``, as a program with one socket does."""
         if self._held is not None:
             return True
         timeout_ms = math.ceil(timeout_s * 1e3)
@@ -102,7 +102,7 @@ class Receiver(End):
 
 
 class Publisher(End):
-    """An XPUB socket, which receives the subscriptions."""
+    """An XPUB socket: it sends messages and receives subscriptions."""
 
     def __init__(self, context: zmq.Context[Any], settings: Settings, topic: Topic, index: int) -> None:
         """Bind."""
@@ -114,7 +114,7 @@ class Publisher(End):
         self.bind(index)
 
     def matched(self) -> int:
-        """Count the subscriptions."""
+        """Return the number of subscriptions."""
         try:
             while True:
                 self._found += 1 if self.socket.recv(zmq.DONTWAIT)[:1] == b"\1" else 0
@@ -133,12 +133,12 @@ class Subscriber(Receiver):
     """A SUB socket that is connected to every publisher of the topic."""
 
     def __init__(self, context: zmq.Context[Any], settings: Settings, topic: Topic) -> None:
-        """Subscribe; ``publishers_found`` connects."""
+        """Subscribe to the topic. ``publishers_found`` connects the socket."""
         super().__init__(context, settings, topic, zmq.SUB)
         self.socket.setsockopt(zmq.SUBSCRIBE, b"")
 
     def publishers_found(self) -> int:
-        """Connect to the publishers that have bound."""
+        """Connect to the publishers that have bound. Return their number."""
         return self.connect(self.topic.publishers)
 
 
@@ -148,7 +148,7 @@ class Caller(Receiver):
     def __init__(
         self, context: zmq.Context[Any], settings: Settings, service: Topic, index: int, *, serves: bool
     ) -> None:
-        """Bind the server; leave a note about the client."""
+        """Bind, if this is the server. Otherwise write a note about the client."""
         super().__init__(context, settings, service, zmq.ROUTER if serves else zmq.DEALER)
         self._serves = serves
         self._client = b""
@@ -158,20 +158,20 @@ class Caller(Receiver):
             self.notes.leave(f"{service.name}.client.{index}")
 
     def matched(self) -> int:
-        """Return the number of clients that exist, or connect to the server."""
+        """Return the number of clients that exist; for a client: connect, and return 1 if there is a server."""
         if not self._serves:
             return self.connect(1)
         clients = (self.notes.find(f"{self.topic.name}.client.{index}") for index in range(self.topic.publishers))
         return sum(each is not None for each in clients)
 
     def receive(self, flags: int) -> bytes:
-        """Return the next message; keep the client to answer."""
+        """Return the next message. Remember which client sent it, to answer it."""
         if self._serves:
             self._client = self.socket.recv(flags)
         return super().receive(flags)
 
     def publish(self, message: memoryview) -> None:
-        """Send a request, or the reply to the request that is being visited."""
+        """Send a request, or reply to the request that is being visited."""
         try:
             if self._serves:
                 self.socket.send(self._client, zmq.SNDMORE)
@@ -193,7 +193,7 @@ class PyZmq(Adapter):
 
     @staticmethod
     def description() -> Description:
-        """Return what the sockets can do."""
+        """Return the transports and the settings that the sockets support."""
 
         def transport(name: str, carrier: str, processes: tuple[int, ...] = (1, 2)) -> Transport:
             return Transport(
@@ -238,7 +238,7 @@ class PyZmq(Adapter):
         return Caller(self._context, self.settings, service, index, serves=True)
 
     def close(self) -> None:
-        """End the context."""
+        """Close the context."""
         self._context.term()
 
 

@@ -99,7 +99,7 @@ class RosC {
 
  private:
   [[nodiscard]] static std::string loaded() { return rmw_get_implementation_identifier(); }
-  /// Returns the name and versions of the RMW that is loaded.
+  /// Returns the name and the versions of the loaded RMW.
   [[nodiscard]] static std::string words() {
     for (const ros2::Rmw& rmw : rcl::usable_rmws()) {
       if (rmw.name == loaded()) return ros2::words_of(rmw, ros2::beneath(loaded()));

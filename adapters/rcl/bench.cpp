@@ -1,4 +1,4 @@
-// The round trip of a program that uses rcl directly, written without Middlemark: a publisher and a subscription of
+// Measures the round trip of a program that uses rcl directly and not Middlemark: a publisher and a subscription of
 // std_msgs/msg/UInt8MultiArray in each process, reliable, depth 1, a wait set.
 //
 //   bench_rcl BYTES ROUND_TRIPS [ping-cpu pong-cpu]
@@ -90,8 +90,8 @@ bool receive(Ends& ends, std::int64_t timeout_ns) {
   }
 }
 
-/// The ping has found the pong's publisher and subscription, but the pong may not have found the ping's yet, and then
-/// does not receive the first messages.
+/// Sends messages until the pong answers. When the ping has found the pong's publisher and subscription, the pong may
+/// not have found the ping's yet, and then does not receive the first messages.
 void start(Ends& ends) {
   do {
     send(ends);
@@ -100,7 +100,7 @@ void start(Ends& ends) {
   }
 }
 
-/// Answers each message, until none arrives for a second.
+/// Answers each message. Returns when no message has arrived for a second.
 void pong(std::size_t bytes) {
   Ends ends("bench_pong", "bench_ping", bytes);
   while (receive(ends, 1'000'000'000)) send(ends);

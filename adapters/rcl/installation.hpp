@@ -1,4 +1,4 @@
-// The ROS 2 that this worker was built for: the wheels of PyPI, or the one that is sourced in the shell.
+// The ROS 2 for which this worker was built: PyPI's wheels, or the one that is sourced in the shell.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace middlemark::rcl {
 
 #ifdef MIDDLEMARK_ROS2_WHEELS
-/// The environment with the wheels, and the distribution that it contains.
+/// The folder of the Python environment with the wheels, and the name of their distribution.
 inline constexpr const char* wheels = MIDDLEMARK_ROS2_WHEELS;
 inline constexpr const char* wheels_distribution = MIDDLEMARK_ROS2_DISTRIBUTION;
 #else

@@ -7,9 +7,9 @@
 
 namespace {
 
-/// Renames RMW_IMPLEMENTATION in the environment to ros2::kept_rmw and removes RCL_ASSERT_RMW_ID_MATCHES. Runs before the
-/// constructors of rcl's libraries, which end the process if a variable names an RMW that is not there, so uses neither
-/// getenv() nor the heap.
+/// Renames RMW_IMPLEMENTATION in the environment to ros2::kept_rmw and removes RCL_ASSERT_RMW_ID_MATCHES. Runs before
+/// the constructors of rcl's libraries, which end the process if a variable names an RMW that is not installed. At that
+/// time getenv() and the heap cannot be used.
 void keep_rmw(int /*argc*/, char** /*argv*/, char** environment) {
   constexpr std::string_view asked = "RMW_IMPLEMENTATION=";
   constexpr std::string_view asserted = "RCL_ASSERT_RMW_ID_MATCHES=";

@@ -1,4 +1,4 @@
-// A context of rcl with one node, and how a call of rcl that failed is reported.
+// A context of rcl with one node, and the error handling of rcl's calls.
 #pragma once
 
 #include <cstdlib>
@@ -15,19 +15,19 @@
 
 namespace middlemark::rcl {
 
-/// Returns the message of the last failed call of rcl on this thread, and resets it.
+/// Returns and clears the message of the last failed rcl call on this thread.
 [[nodiscard]] inline std::string last_message() {
   std::string text = rcl_error_is_set() ? rcl_get_error_string().str : "rcl reports no reason";
   rcl_reset_error();
   return text;
 }
 
-/// Throws an AdapterError unless the call succeeded. Before the start only.
+/// Throws an AdapterError if the call failed. For calls before the start.
 inline void check(rcl_ret_t code, const std::string& what) {
   if (code != RCL_RET_OK) throw AdapterError("rcl: " + what + ": " + last_message());
 }
 
-/// Takes the result of a call that releases something, whose failure changes nothing for the trial.
+/// Ignores the result of a call that releases an object, because its failure does not matter to the trial.
 inline void released(rcl_ret_t code) noexcept {
   if (code != RCL_RET_OK) rcl_reset_error();
 }
@@ -48,7 +48,8 @@ inline const char* words(rcl_ret_t code) noexcept {
 }
 using LastFailure = kit::LastFailure<&words>;
 
-/// Returns true if the call of rcl succeeded. Notes any other code except `empty`, which says that nothing has arrived.
+/// Returns true if the rcl call succeeded. Notes every other code as a failure, except `empty`: the code for no
+/// message.
 [[nodiscard]] inline bool succeeded(rcl_ret_t code, const char* call, LastFailure& failure,
                                     rcl_ret_t empty = RCL_RET_OK) noexcept {
   if (code == RCL_RET_OK) [[likely]]
@@ -58,7 +59,8 @@ using LastFailure = kit::LastFailure<&words>;
   return false;
 }
 
-/// The process's context and its node. Runs from rcl_init() to rcl_shutdown() with the trial's RMW.
+/// The process's context and its node. The constructor calls rcl_init() with the trial's RMW, the destructor
+/// rcl_shutdown().
 class Node : kit::Pinned {
  public:
   explicit Node(const Settings& settings) {
@@ -96,7 +98,7 @@ class Node : kit::Pinned {
   rcl_node_t node_ = rcl_get_zero_initialized_node();
 };
 
-/// Waits for one entity: a wait set with one place, which is filled again before each rcl_wait().
+/// Waits for one entity with a wait set. rcl_wait() empties the set, so the entity is added again before each call.
 template <auto add>
 class Waiting : kit::Pinned {
  public:
@@ -113,7 +115,7 @@ class Waiting : kit::Pinned {
   }
   ~Waiting() { released(rcl_wait_set_fini(&set_)); }
 
-  /// Returns whether the entity is ready before `timeout` has passed.
+  /// Waits until the entity is ready. Returns false if `timeout` passes first.
   template <class Entity>
   [[nodiscard]] bool wait(const Entity& entity, std::chrono::nanoseconds timeout, LastFailure& failure) noexcept {
     rcl_ret_t code = rcl_wait_set_clear(&set_);

@@ -1,5 +1,6 @@
-// A plain message type, `uint8[N] data`, whose N is known only when the trial starts. rosidl generates one type for each N;
-// this file has the same functions for every N, for RMWs over Fast DDS. Only plain types can be loaned.
+// A plain message type, `uint8[N] data`, whose N is known only when the trial starts. rosidl would need a separate
+// generated type for each N. This file implements the functions of such a type for every N, for RMWs over Fast DDS.
+// Only plain types can be loaned.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@
 
 namespace middlemark::rcl {
 
-/// One type and what its functions return.
+/// One type, with the values that its functions return.
 struct PlainType {
   std::size_t bytes = 0;
   std::string name;
@@ -29,7 +30,8 @@ struct PlainType {
   rosidl_message_type_support_t support{};
 };
 
-/// The types of this process. The functions of a type support get no reference to it, so each type has its own functions.
+/// The types of this process. The functions of a type support have no argument that identifies the type, so each type
+/// has its own functions.
 class PlainTypes {
  public:
   static constexpr std::size_t most = 8;

@@ -1,5 +1,5 @@
-// The wheels' message libraries are linked with their Python extensions, which need these variables of Python to be
-// loaded. Nothing in this process calls the extensions.
+// The wheels' message libraries are linked with their Python extensions, which can only be loaded if these variables of
+// Python exist. Nothing in this process calls the extensions.
 extern "C" {
 extern const long PyExc_RuntimeError;
 extern const long _Py_TrueStruct;

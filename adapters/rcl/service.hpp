@@ -139,8 +139,8 @@ class Server : kit::Pinned {
     return waiting_.wait(service_, timeout, failure_);
   }
 
-  /// Returns the number of clients found. Releases before Jazzy cannot count them, so this returns the expected number,
-  /// and the start relies on the clients, which wait until they have found the service.
+  /// Returns the number of clients found. Releases before Jazzy cannot count them, so it returns the expected number
+  /// there. The start is still safe, because each client waits until it has found the service.
   [[nodiscard]] std::size_t matched() {
 #if defined(RCL_VERSION_MAJOR) && RCL_VERSION_MAJOR >= 8
     std::size_t found = 0;

@@ -23,7 +23,8 @@
 
 namespace middlemark::rcl {
 
-/// `sources`: the number of publishers that share the history. The topic's depth and history apply to each of them.
+/// Returns the quality of service of a publisher or subscription. `sources`: the number of publishers that share the
+/// history; each has the topic's depth and history.
 [[nodiscard]] inline rmw_qos_profile_t quality(const Topic& topic, std::size_t sources) {
   rmw_qos_profile_t quality = rmw_qos_profile_default;
   quality.history = topic.depth ? RMW_QOS_POLICY_HISTORY_KEEP_LAST : RMW_QOS_POLICY_HISTORY_KEEP_ALL;
@@ -66,8 +67,8 @@ class Publisher : kit::Pinned {
     return message_->array();
   }
 
-  /// Fast DDS waits 100 ms for room in a keep-all history, and rcl_publish() then fails. So publishes again until
-  /// Settings::write_timeout has passed.
+  /// Publishes, and repeats a failed rcl_publish() until Settings::write_timeout has passed, because rcl_publish()
+  /// fails when Fast DDS has waited 100 ms for room in a keep-all history.
   [[nodiscard]] Published publish() noexcept {
     void* const message = loan_ ? nullptr : message_->to_send();
     std::optional<kit::Deadline> deadline;

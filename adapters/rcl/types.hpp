@@ -28,14 +28,14 @@
 #include "plain.hpp"
 #define MIDDLEMARK_RCL_LOANS
 #else
-// The RMW of Jazzy accepts only types that also have an introspection type support. The types of this folder have none.
+// The RMW of Jazzy accepts only types that have an introspection type support. The adapter's own types have none.
 #define MIDDLEMARK_RCL_NO_OWN_TYPES
 #endif
 #endif
 
 namespace middlemark::rcl {
 
-/// Calls of the generated code of a struct: how it is made and released, and how the RMW (de)serialises it.
+/// The generated functions of a struct: to initialise and release it, and for the RMW to (de)serialise it.
 template <class Struct>
 struct Generated;
 
@@ -63,7 +63,7 @@ struct Owned : Struct, kit::Pinned {
   ~Owned() { Generated<Struct>::fini(this); }
 };
 
-/// How the C structs represent texts and sequences.
+/// Access to the texts and sequences of the C structs.
 struct CFields {
   using Image = sensor_msgs__msg__Image;
   using PointCloud = sensor_msgs__msg__PointCloud2;
@@ -118,7 +118,7 @@ class Octets final : public kit::TypedMessage {
   return kit::make_message<CFields>(topic.type, topic.message_bytes);
 }
 
-/// `loan`: the type must be plain.
+/// Returns the type support of the topic's messages. `loan`: true if the type must be plain.
 [[nodiscard]] inline const rosidl_message_type_support_t* support_of(const Topic& topic, [[maybe_unused]] bool loan) {
 #ifdef MIDDLEMARK_RCL_LOANS
   if (loan) return PlainTypes::of(topic.message_bytes);

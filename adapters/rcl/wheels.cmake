@@ -1,5 +1,6 @@
-# Makes the target middlemark-ros2-wheels: rcl, rmw_fastrtps_cpp and messages from the wheels in the folder `ros2`, and the
-# interfaces in interfaces/. The wheels' own CMake files name folders of the machine that built them, so this links by hand.
+# Makes the target middlemark-ros2-wheels: rcl, rmw_fastrtps_cpp and messages from the wheels in the folder `ros2`, and
+# the interfaces in interfaces/. The wheels' own CMake files contain paths of the machine that built the wheels, so this
+# file lists the libraries itself.
 file(GLOB bundled ${ros2}/lib/python3.*/site-packages/ros_*.libs)
 file(GLOB includes ${ros2}/include/*)
 list(FILTER includes EXCLUDE REGEX "/python3[^/]*$")
@@ -39,8 +40,8 @@ list(APPEND libraries rcl rmw_fastrtps_cpp rmw rosidl_typesupport_fastrtps_cpp r
      rosidl_typesupport_c rosidl_runtime_c rcutils fastcdr)
 list(TRANSFORM libraries PREPEND ${ros2}/lib/lib)
 list(TRANSFORM libraries APPEND .so)
-# rpath instead of runpath, so that it also applies to the libraries of the libraries. Lazy binding, because the message
-# libraries refer to functions of Python, which nothing calls (python_symbols.cpp has the variables to which they refer).
+# rpath instead of runpath, so that it applies to the libraries' own dependencies too. Lazy binding, because the message
+# libraries refer to functions of Python that are missing and never called (python_symbols.cpp defines the variables).
 list(JOIN bundled ":" bundled)
 target_link_libraries(middlemark-ros2-wheels INTERFACE ${libraries})
 target_sources(middlemark-ros2-wheels INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/python_symbols.cpp)

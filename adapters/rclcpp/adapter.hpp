@@ -102,7 +102,7 @@ class RosClientLibrary {
 
  private:
   [[nodiscard]] static std::string loaded() { return rmw_get_implementation_identifier(); }
-  /// Returns the name and versions of the RMW that is loaded.
+  /// Returns the name and the versions of the loaded RMW.
   [[nodiscard]] static std::string words() {
     for (const ros2::Rmw& rmw : ros2::installed_rmws()) {
       if (rmw.name == loaded()) return ros2::words_of(rmw, ros2::beneath(loaded()));
@@ -115,7 +115,8 @@ class RosClientLibrary {
     return ros2::make_node(name + std::to_string(index), intraprocess());
   }
 
-  /// `sources`: the number of publishers that share the history. The topic's depth applies to each of them.
+  /// Returns the quality of service of a publisher or subscription. `sources`: the number of publishers that share the
+  /// history; each has the topic's depth.
   [[nodiscard]] static rclcpp::QoS qos(const Topic& topic, std::size_t sources) {
     rclcpp::QoS qos(rclcpp::KeepAll{});
     if (topic.depth) qos.keep_last(*topic.depth * sources);

@@ -1,4 +1,5 @@
-// Reception by an executor on its own thread: the target of rclcpp's callbacks, and how the executor starts and stops.
+// Reception by an executor on its own thread: the object that rclcpp's callbacks call, and the start and stop of the
+// executor.
 #pragma once
 
 #include <atomic>
@@ -91,7 +92,7 @@ class Spinning : kit::Pinned {
 
   void stop() {
     if (!thread_.joinable()) return;
-    while (!executor_->is_spinning() && !ended_) std::this_thread::yield();  // cancel() before spin() has no effect
+    while (!executor_->is_spinning() && !ended_) std::this_thread::yield();  // before spin(), cancel() has no effect
     executor_->cancel();
     thread_.join();
     executor_->remove_node(node_);
@@ -106,14 +107,15 @@ class Spinning : kit::Pinned {
   std::thread thread_;
 };
 
-/// Waiting, listening and error messages of subscriptions, clients and services. Derived classes call silence() in their
-/// destructors.
+/// Base of subscriptions, clients and services: waits, listens and keeps error messages. Derived classes call silence()
+/// in their destructors.
 class Receiver : public kit::Attempts {
  public:
   static constexpr std::size_t most_per_take = 1024;
   static constexpr std::chrono::milliseconds resends_within = heartbeat_period;
 
-  /// Returns true at once when there is no wait set, which is the case unless the reception is `block`.
+  /// Waits until a message has arrived or `timeout` has passed. Returns true at once without a wait set; only the
+  /// reception `block` has one.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     if (!wait_set_) return true;
     bool some = false;

@@ -18,7 +18,8 @@
 
 namespace middlemark::ros2 {
 
-/// Runs from rclcpp::init() to rclcpp::shutdown() with the trial's RMW, without rclcpp's signal handlers and log files.
+/// The constructor calls rclcpp::init() with the trial's RMW, without rclcpp's signal handlers and log files. The
+/// destructor calls rclcpp::shutdown().
 class Session : kit::Pinned {
  public:
   explicit Session(const Settings& settings) {
@@ -46,7 +47,7 @@ class Session : kit::Pinned {
   return std::make_shared<rclcpp::Node>(name, options);
 }
 
-/// Calls `make` and turns exceptions of rclcpp into AdapterError. Before the start only.
+/// Calls `make` and converts rclcpp's exceptions to AdapterError. For calls before the start.
 template <class Make>
 auto made(const std::string& what, Make&& make) {
   try {

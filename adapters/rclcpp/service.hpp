@@ -106,8 +106,8 @@ class Server : public Receiver {
   [[nodiscard]] std::size_t matched() { return clients_found(*node_); }
 
  private:
-  /// Returns the number of clients found. Releases before Jazzy cannot count them, so this returns the expected number, and
-  /// the start relies on the clients, which wait until they have found the service.
+  /// Returns the number of clients found. Releases before Jazzy cannot count them, so it returns the expected number
+  /// there. The start is still safe, because each client waits until it has found the service.
   template <class Node>
   [[nodiscard]] std::size_t clients_found(Node& node) const {
     if constexpr (requires { node.count_clients(name_); }) {

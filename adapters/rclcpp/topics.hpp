@@ -20,8 +20,8 @@ using Message = std_msgs::msg::UInt8MultiArray;
 
 class Publisher : public kit::Attempts {
  public:
-  /// `intraprocess`: every message is a new object that publish() moves to rclcpp, as intra-process communication requires.
-  /// `refused`: what publish() returns if rclcpp throws.
+  /// `intraprocess`: every message is a new object that publish() moves to rclcpp, as intra-process communication
+  /// requires. `refused`: the result of publish() if rclcpp throws.
   Publisher(std::shared_ptr<rclcpp::Node> node, const Topic& topic, const rclcpp::QoS& qos, bool intraprocess,
             Published refused)
       : node_(std::move(node)), bytes_(topic.message_bytes), intraprocess_(intraprocess), refused_(refused) {

@@ -1,4 +1,4 @@
-// The version of rclcpp. Uses only its version header.
+// Returns the version of rclcpp. Includes only rclcpp's version header.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A round trip written directly with roscpp, as a reference for the adapter.
+// Measures a round trip of a program that uses roscpp directly, for comparison with the adapter.
 //
 //   bench_ros1 BYTES ROUND_TRIPS [ping-cpu pong-cpu]
 //
@@ -85,7 +85,7 @@ void ping(const std::string& topic, std::size_t bytes, std::size_t round_trips) 
   const ros::Subscriber subscriber =
       node.subscribe<Message>("/" + topic + "_pong", 1, [&](const MessageConstPtr&) { replied = true; });
   while (publisher.getNumSubscribers() == 0 || subscriber.getNumPublishers() == 0) usleep(1000);
-  usleep(200'000);  // so that the pong also finds its publisher and subscriber
+  usleep(200'000);  // wait, so that the pong finds its publisher and subscriber too
 
   Message message;
   message.data.resize(bytes);

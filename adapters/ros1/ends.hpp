@@ -40,7 +40,7 @@
 
 namespace middlemark::ros1 {
 
-/// Returns the hints of a subscriber, which choose the transport.
+/// Returns a subscriber's transport hints, with which roscpp chooses the transport.
 [[nodiscard]] inline ros::TransportHints hints_of(const Options& options) {
   ros::TransportHints hints;
   if (options.transport != udpros) return hints.reliable().tcpNoDelay(options.transport == tcpros_nodelay);
@@ -73,8 +73,8 @@ class TopicPublisher : public kit::Attempts {
     return message.span();
   }
 
-  /// roscpp serializes the message into its own buffer, which its poll thread sends. A shared message is not copied: the
-  /// subscribers get a pointer.
+  /// Makes roscpp serialize the message into its own buffer, which its poll thread sends. A shared message is not
+  /// copied: the subscribers get a pointer.
   [[nodiscard]] Published publish() noexcept {
     Published outcome{};
     const bool done = attempt("ros::Publisher::publish", [&] {
@@ -88,10 +88,12 @@ class TopicPublisher : public kit::Attempts {
     return done ? outcome : Published::failed;
   }
 
-  /// roscpp serializes within publish(). The recorded times include the allocation of roscpp's buffer.
+  /// Returns the times of serializing; null for octets. roscpp serializes within publish(), and the times include the
+  /// allocation of its buffer.
   [[nodiscard]] CodingTimes* serializing() noexcept { return times_.get(); }
 
-  /// The subscribers of one process share a connection, so roscpp counts processes, not subscribers.
+  /// Returns the number of subscribers found. The subscribers of one process share a connection, so roscpp counts
+  /// processes.
   [[nodiscard]] std::size_t matched() const {
     const std::size_t links = publisher_.getNumSubscribers();
     return links >= links_due_ ? subscribers_ : std::min(links, subscribers_ - 1);
@@ -175,8 +177,8 @@ class Inbox : public kit::Attempts {
     spinner_.reset();
   }
 
-  /// Delivers one message within a callback. A callback before listen() waits until listen() is called; messages after
-  /// silence() are dropped.
+  /// Delivers one message within a callback. Before listen(), the callback waits for that call. After silence(), it
+  /// drops the message.
   void deliver(std::span<const std::byte> message) noexcept {
     if (listens_) {
       state_.wait(early, std::memory_order_acquire);
@@ -205,7 +207,7 @@ class Inbox : public kit::Attempts {
 
 class TopicSubscriber : public Inbox {
  public:
-  /// A nodelet uses its manager's callback queue and threads instead of the inbox's queue and spinner.
+  /// Subscribes. A nodelet uses its manager's callback queue and threads instead of the inbox's queue and spinner.
   TopicSubscriber(ros::NodeHandle& node, const Topic& topic, const Settings& settings, const Options& options)
       : Inbox(settings.reception, options.transport != nodelet),
         times_(make_times(topic.type)),
@@ -226,7 +228,7 @@ class TopicSubscriber : public Inbox {
   }
   ~TopicSubscriber() { silence(); }
 
-  /// Unsubscribing waits for the running callback and discards the queued callbacks.
+  /// Unsubscribes, which waits for a running callback and discards the queued callbacks.
   void silence() { close(subscriber_); }
 
   [[nodiscard]] CodingTimes* deserializing() noexcept { return times_.get(); }
@@ -263,7 +265,7 @@ class ServiceClient : public kit::Attempts, public kit::ReplyOfCall {
   /// Sends the request and blocks until the reply has arrived, because roscpp has no other call.
   [[nodiscard]] Published publish() noexcept {
     constexpr const char* call = "ros::ServiceClient::call";
-    // Connects again if the previous call timed out, which closed the connection.
+    // Connect again if the previous call timed out, because that has closed the connection.
     if (!client_.isValid() && !attempt(call, [this] { connect(); })) return Published::failed;
     if (deadline_) deadline_->begin();
     const bool done = attempt(call, [this] {
@@ -318,8 +320,8 @@ class ServiceServer : public Inbox {
     answered_ = true;
     return Published::ok;
   }
-  /// Returns the expected number of clients, because a service cannot count them. The clients wait until they have found the
-  /// service, so no request is missed.
+  /// Returns the expected number of clients, because a service cannot count them. The clients wait until they have
+  /// found the service, so no request is lost.
   [[nodiscard]] std::size_t matched() const noexcept { return clients_; }
 
   void silence() { close(server_); }

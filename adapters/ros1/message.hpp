@@ -1,5 +1,5 @@
-// The message of every topic and service, `uint8[] data`, with the traits that roscpp needs for a type without generated
-// code. Also the pool of messages that are published as shared pointers.
+// The message of every topic and service, `uint8[] data`, with the traits that roscpp needs, because the type has no
+// generated code. Also the pool of messages that are published as shared pointers.
 #pragma once
 
 #include <ros/message_traits.h>
@@ -26,7 +26,7 @@ namespace middlemark::ros1 {
 /// Octets. Copies share the memory. Unlike the vector of a generated message, it is not cleared before a reception.
 struct Bytes {
   Bytes() = default;
-  /// Makes a message to write in. Clears it, so that its memory pages exist before the trial.
+  /// Makes a message for the publisher. Clears its memory, so that the pages exist before the trial.
   explicit Bytes(std::size_t bytes) {
     make(bytes);
     std::memset(data.get(), 0, bytes);
@@ -45,8 +45,8 @@ struct Bytes {
 using BytesPtr = boost::shared_ptr<Bytes>;
 using BytesConstPtr = boost::shared_ptr<const Bytes>;
 
-/// The number of bytes in serialized messages that roscpp has not sent yet. Global, because roscpp may free its last buffers
-/// after the adapter was destroyed.
+/// The number of bytes in serialized messages that roscpp has not sent yet. A global variable, because roscpp may free
+/// its last buffers after the adapter was destroyed.
 inline std::atomic<std::size_t> bytes_waiting{0};
 
 /// A ring of messages in the order of publishing. A message is free again when the last subscriber has released it. The ring
@@ -61,8 +61,8 @@ class MessagePool {
 
   [[nodiscard]] const BytesPtr& in_hand() const noexcept { return *in_hand_; }
 
-  /// Finds the next message to write in, which in_hand() returns after handed_over(). Waits if no message is free, and
-  /// returns false after `timeout`.
+  /// Finds a free message, which in_hand() returns after handed_over(). Waits while no message is free; returns false
+  /// after `timeout`.
   [[nodiscard]] bool find_next(std::chrono::nanoseconds timeout) {
     if (!next_is_free() && ring_.size() < most_) add(std::next(in_hand_));
     return kit::wait_until([this] { return next_is_free(); }, timeout);
@@ -74,7 +74,7 @@ class MessagePool {
     next_ = std::next(in_hand_);
     if (next_ == ring_.end()) next_ = ring_.begin();
     if (next_->use_count() != 1) return false;
-    std::atomic_thread_fence(std::memory_order_acquire);  // our writes come after the last subscriber's reads
+    std::atomic_thread_fence(std::memory_order_acquire);  // no write may move before the last subscriber's reads
     return true;
   }
 

@@ -1,4 +1,5 @@
-// rosmaster, by which the nodes of a trial find each other; this process as a node; and the process's nodelets.
+// Starts rosmaster, through which the nodes of a trial find each other, makes this process a node, and loads its
+// nodelets.
 #pragma once
 
 #include <nodelet/loader.h>
@@ -54,7 +55,7 @@ namespace middlemark::ros1 {
           .ready_timeout_s = 15};
 }
 
-/// Makes this process a node. At most one per process.
+/// Makes this process a node. A process can have only one.
 class Node : kit::Pinned {
  public:
   explicit Node(const Settings& settings) {
@@ -64,7 +65,7 @@ class Node : kit::Pinned {
                          "start the rosmaster that 'middlemark-worker-ros1 --companions' names, with its environment");
     }
     const std::string address = kit::ipv4_text(settings.interface);
-    // The process id keeps the name unique: when a second node of the same name starts, the master ends the first.
+    // The process id makes the name unique. If a second node of the same name starts, the master ends the first.
     const std::string name = settings.scope + "_" + std::to_string(getpid());
     ros::init(ros::M_string{{"__master", uri}, {"__hostname", address}, {"__ip", address}}, name,
               ros::init_options::NoSigintHandler | ros::init_options::NoRosout | ros::init_options::AnonymousName);
@@ -86,8 +87,8 @@ class Node : kit::Pinned {
 /// Makes a name absolute, so that namespaces of nodes and of the environment do not change it.
 [[nodiscard]] inline std::string global(const std::string& name) { return "/" + name; }
 
-/// The process's manager of nodelets. Its loader calls a function that makes the nodelet, where pluginlib would look for a
-/// plugin by name and make the same object.
+/// The process's manager of nodelets. Its loader calls a function that makes the nodelet. pluginlib would find a class
+/// by its name and make the same object.
 class Nodelets {
  public:
   Nodelets() : loader_([this](const std::string& /*type*/) { return made_ = boost::make_shared<End>(); }) {}

@@ -36,8 +36,8 @@ struct Native : kit::NativeKeys {
                                       .otherwise = "1500"});
 };
 
-/// The settings of a trial, and bounds for queues: roscpp bounds them only by their number of messages, so a deep or
-/// unbounded queue of large messages would fill the machine's memory.
+/// The settings of a trial, with limits of the queues in bytes. roscpp limits queues only by their number of messages,
+/// so a deep or unlimited queue of large messages would fill the machine's memory.
 struct Options : Native {
   std::string transport;
   std::vector<std::string> notes;
@@ -80,7 +80,7 @@ struct Options : Native {
   /// Returns true when messages stay in the process and are published as shared pointers.
   [[nodiscard]] bool shares() const { return transport == intraprocess || transport == nodelet; }
 
-  /// Returns the length of a publisher's queue, in messages. 0 is roscpp's value for no bound; bytes_in_flight() then bounds
+  /// Returns the length of a publisher's queue, in messages. 0 means no limit in roscpp; bytes_in_flight() then limits
   /// the queue.
   [[nodiscard]] std::uint32_t publisher_queue(const Topic& topic) const {
     return topic.depth ? static_cast<std::uint32_t>(depth(topic)) : 0;
@@ -91,13 +91,13 @@ struct Options : Native {
     return static_cast<std::uint32_t>((topic.depth ? depth(topic) : keep_all_queue()) * topic.publishers);
   }
 
-  /// Returns how many published bytes of a process roscpp may hold unsent; above that publish() waits. With a depth
-  /// this bound matters only while roscpp's thread does not run: then messages wait outside the queue.
+  /// Returns how many bytes of a process's published messages may be unsent before publish() waits. If the trial has a
+  /// depth, the limit only matters while roscpp's thread does not run, because messages then wait outside the queue.
   [[nodiscard]] std::size_t bytes_in_flight(const Topic& topic) const {
     return topic.depth ? depth(topic) * (topic.message_bytes + overhead_bytes) + keep_all_bytes : kept_ * queued_bytes_;
   }
 
-  /// Returns how many messages of a publisher may be in use within a process; above that the publisher waits.
+  /// Returns how many messages of a publisher may be in use within a process before the publisher waits.
   [[nodiscard]] std::size_t shared_messages(const Topic& topic) const {
     const std::size_t in_callbacks_and_hands = topic.subscribers + std::size_t{2};
     return (topic.depth ? depth(topic) * topic.publishers * topic.subscribers : kept_) + in_callbacks_and_hands +
@@ -105,7 +105,7 @@ struct Options : Native {
   }
 
  private:
-  /// The approximate number of bytes that roscpp needs for each queued message besides its content.
+  /// The approximate number of bytes that roscpp needs for a queued message in addition to its content.
   static constexpr std::size_t overhead_bytes = 512;
   static constexpr std::size_t keep_all_bytes = std::size_t{256} << 20;
   static constexpr std::size_t least_messages = 4;
@@ -127,7 +127,7 @@ struct Options : Native {
   }
 
   std::size_t queued_bytes_;    // memory that one message takes in a queue
-  std::size_t affordable_ = 0;  // messages that one queue may hold
+  std::size_t affordable_ = 0;  // messages that one queue may contain
   std::size_t kept_ = 0;        // unsent messages of a keep-all publisher before it waits
 };
 

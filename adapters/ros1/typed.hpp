@@ -1,5 +1,5 @@
-// The messages of the distribution's sensor_msgs and tf2_msgs, which roscpp serializes. MIDDLEMARK_ROS1_MESSAGES is
-// defined if their headers were found; otherwise only octets are offered.
+// Typed messages: those of the distribution's sensor_msgs and tf2_msgs. roscpp serializes them.
+// MIDDLEMARK_ROS1_MESSAGES is defined if their headers were found; otherwise only octets are offered.
 #pragma once
 
 #include <ros/node_handle.h>
@@ -64,8 +64,8 @@ struct RosTypes : kit::StandardFields {
   using Tf = tf2_msgs::TFMessage_<Allocator<void>>;
 };
 
-/// The times of the publisher that is publishing on this thread, to which timed() adds. A global, because roscpp passes
-/// only the message to serializeMessage().
+/// The times of the publisher that publishes on this thread; timed() adds a value. A global variable, because roscpp
+/// passes only the message to serializeMessage().
 inline thread_local CodingTimes* serializing_times = nullptr;
 
 template <class Message>
@@ -126,8 +126,8 @@ class TypedOutgoingOf final : public TypedOutgoing {
   });
 }
 
-/// roscpp's helper, which makes a message and deserializes into it before the callback. This specialisation also
-/// records how long that took.
+/// Specialises roscpp's helper, which makes a message and deserializes into it before the callback. Records in addition
+/// how long that took.
 template <class Struct>
 class TimedHelper final : public ros::SubscriptionCallbackHelperT<const boost::shared_ptr<const Struct>&> {
   using Base = ros::SubscriptionCallbackHelperT<const boost::shared_ptr<const Struct>&>;

@@ -1,5 +1,5 @@
-// The user data that a node, a client and a service send in discovery, as rmw_cyclonedds does. By these ids its peers pair a
-// client's reader with the client's writer.
+// The user data that a node, a client and a service send in discovery, as rmw_cyclonedds does. Peers use the ids in it
+// to find the reader and the writer that belong to one client.
 #pragma once
 
 #include <dds/dds.h>

@@ -37,7 +37,7 @@ class End {
   void listen(Listener listener) { incoming_.listen(listener); }
   void silence() { incoming_.silence(); }
 
-  /// Returns the number of peers of which both the reader and the writer were found.
+  /// Returns the number of peers found, i.e. whose reader and writer were both found.
   [[nodiscard]] std::size_t matched() { return std::min(outgoing_.matched(), incoming_.publishers_found()); }
 
   [[nodiscard]] std::string last_error() const {

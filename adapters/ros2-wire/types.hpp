@@ -12,7 +12,7 @@
 
 namespace middlemark::ros2_wire {
 
-/// A DDS sequence: of octets, or of a struct and then always empty.
+/// A DDS sequence of octets, or an empty sequence of structs.
 struct Sequence {
   std::uint32_t maximum = 0;
   std::uint32_t length = 0;
@@ -40,8 +40,8 @@ struct UInt8MultiArray {
   Sequence data;
 };
 
-/// A request or a reply with the only field `uint8[] data`, after the header that rmw_cyclonedds puts in front. Serialized: 8
-/// + 8 bytes of header and data's length (4), then the data.
+/// A request or a reply with the only field `uint8[] data`, after the header that rmw_cyclonedds adds. Serialized: the
+/// header (8 + 8 bytes), data's length (4 bytes), then the data.
 struct Call {
   std::uint64_t writer = 0;  ///< instance handle of the client's request writer
   std::int64_t sequence = 0;
@@ -60,7 +60,7 @@ inline constexpr std::uint32_t text = std::uint32_t{DDS_OP_ADR} | std::uint32_t{
 inline constexpr std::uint32_t word = std::uint32_t{DDS_OP_ADR} | std::uint32_t{DDS_OP_TYPE_4BY};
 inline constexpr std::uint32_t long_word = std::uint32_t{DDS_OP_ADR} | std::uint32_t{DDS_OP_TYPE_8BY};
 
-/// Encodes the offsets, in words, to the next operation and to the operations of the inner type.
+/// Encodes two offsets, in words: to the next operation, and to the operations of the inner type.
 [[nodiscard]] constexpr std::uint32_t jump(std::uint32_t next, std::uint32_t type) { return next << 16U | type; }
 
 // clang-format off

@@ -1,4 +1,4 @@
-// The raw transport for shared memory: processes on one machine without a middleware between them.
+// The raw transport for shared memory: processes on one machine exchange messages without a middleware.
 #pragma once
 
 #include <algorithm>
@@ -98,8 +98,8 @@ class SharedMemory {
   }
 
   static constexpr std::size_t most_bytes = std::size_t{1} << 29;  // of all rings of a trial
-  // With two slots or more the publisher reads the subscribers' cursors only once per ring. Each reading costs a
-  // transfer between processors.
+  // With at least two slots, the publisher reads the subscribers' cursors only once per round of the ring. Each reading
+  // costs a transfer between processors.
   static constexpr shm::RingLayout::Roomy ping_pong_room{.bytes = std::size_t{8} << 10, .least = 2};
   // Messages of 64 B: a ring of 16 KiB, which fits a first-level cache of 32 KiB, is about six times as fast as a ring of
   // 32 KiB or more. Messages of 64 KiB: four slots are 2.5 times as fast as two, because the publisher can write one slot
@@ -109,7 +109,7 @@ class SharedMemory {
   // with messages of 1 KiB, and twice as fast with messages of 64 KiB.
   static constexpr shm::RingLayout::Roomy slept_on_room{.bytes = std::size_t{1280} << 10, .least = 8};
   static constexpr std::size_t keep_all_depth = 63;  // 64 slots, one of which is being written
-  // A reliable publisher waits, so a small ring loses nothing, and a large one would not fit the caches.
+  // A small ring is enough, because a reliable publisher waits for room. A large ring would not fit into the caches.
   static constexpr std::size_t keep_all_waiting_depth = 7;
 
   const Settings settings_;

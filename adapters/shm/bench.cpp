@@ -1,4 +1,5 @@
-// A stream through this adapter's ring without Middlemark's roles: nothing is paced, stamped, counted or checked.
+// Measures a stream through this adapter's ring without Middlemark's roles: no message is paced, stamped, counted or
+// checked.
 //
 //   ring_bench BYTES MESSAGES [publisher-cpu subscriber-cpu]
 //
@@ -28,7 +29,7 @@
 namespace middlemark {
 namespace {
 
-/// Reads the sequence number of each message and nothing else.
+/// Reads only the sequence number of each message.
 struct Reader {
   std::uint64_t latest = 0;
   void operator()(std::span<const std::byte> message) noexcept { latest = read_header(message).sequence(); }

@@ -50,7 +50,7 @@ class Publisher : kit::Pinned {
   ~Publisher() { ring_.unlink(); }
 
   std::span<std::byte> loan(std::size_t bytes) noexcept {
-    if (bytes != bytes_) [[unlikely]]  // avoids a store in the usual case that all sizes are equal
+    if (bytes != bytes_) [[unlikely]]  // saves a store if all sizes are equal
       bytes_ = bytes;
     return {hands_over_ ? ring_.slots().payload(ring_.slots().at(next_)).data() : own_.span().data(), bytes_};
   }
@@ -72,9 +72,9 @@ class Publisher : kit::Pinned {
   }
 
  private:
-  // The processor's store queue limits a flood of small messages: in it, stores wait for cache lines of the other
-  // processor. Every store takes an entry, even that of a saved register or a return address. So publish() usually
-  // calls no function.
+  // The processor's store queue limits the rate of a flood of small messages, because stores wait in it for cache lines
+  // from the other processor. Every store takes an entry, even that of a saved register or a return address. So
+  // publish() calls no function in the usual case.
 
   /// Copies a small message in pieces of the size in which the role has just written it (see TwoWords), because a larger load
   /// would wait until all its bytes are in the cache.
@@ -95,8 +95,8 @@ class Publisher : kit::Pinned {
     for (const auto& doorbell : doorbells_) doorbell->bell().ring();
   }
 
-  /// Called if the ring may be full; returns true if the message may be written. With a planted delay or varying sizes it is
-  /// called for every message, so that other trials need no check for them.
+  /// Returns true if the message may be written. Called if the ring may be full. With a planted delay or varying sizes
+  /// it is called for every message, so that publish() need not check for these cases.
   [[gnu::noinline]] bool ready() noexcept {
     if (planted_delay_ns_ != 0) spin(planted_delay_ns_);
     if (next_ == full_at_ && !has_room() && !make_room()) return false;
@@ -110,7 +110,8 @@ class Publisher : kit::Pinned {
     return next_ != full_at_;
   }
 
-  /// Waits for the slowest subscriber. Returns false after the write timeout, and at once with best effort.
+  /// Waits until the slowest subscriber has freed a slot. Returns false after the write timeout; with best effort
+  /// returns false at once.
   bool make_room() noexcept {
     if (!blocks_when_full_) return false;
     const std::uint64_t deadline = monotonic_ns() + write_timeout_ns_;
@@ -133,7 +134,7 @@ class Publisher : kit::Pinned {
   Ring ring_;
   std::uint64_t next_ = 0;
   const std::uint64_t planted_delay_ns_;
-  std::uint64_t full_at_;  // the first sequence number without a free slot when the cursors were last read
+  std::uint64_t full_at_;  // the first sequence number that had no free slot when the cursors were last read
   const bool looks_always_;
   std::uint64_t look_at_;  // the sequence number at which ready() is called; next_ is never larger
   std::vector<std::unique_ptr<Doorbell>> doorbells_;

@@ -47,7 +47,7 @@ struct RingLayout {
   std::size_t slot_bytes = 0;
   bool varies = false;  ///< sizes vary: each slot contains the message's length, after the sequence number
 
-  /// The smallest ring, whatever the depth: as many slots as fit in `bytes`, but at least `least`.
+  /// The lower limit of a ring's size, for every depth: as many slots as fit into `bytes`, but at least `least`.
   struct Roomy {
     std::size_t bytes;
     std::size_t least;
@@ -85,7 +85,8 @@ class Bell {
  public:
   explicit Bell(std::byte* memory) noexcept : words_(std::launder(reinterpret_cast<Words*>(memory))) {}
 
-  /// Sleeps unless `ready` returns true, at most `timeout` (> 0). May wake up early.
+  /// Returns at once if `ready` returns true. Otherwise sleeps until ring() is called, at most for `timeout` (> 0); may
+  /// return earlier.
   template <class Ready>
   void sleep_unless(Ready&& ready, std::chrono::nanoseconds timeout) const noexcept {
     const std::uint32_t heard = words_->rings.load(std::memory_order_acquire);
@@ -114,7 +115,7 @@ class Bell {
   Words* words_;
 };
 
-/// Where the slots are and how large they are. A caller copies it to a local variable, so that its members stay in registers.
+/// The place and the size of the slots. Callers copy it to a local variable, so that its members stay in registers.
 struct Slots {
   std::byte* first;
   std::uint64_t mask;
@@ -128,7 +129,7 @@ struct Slots {
   [[nodiscard]] static std::atomic<std::uint64_t>& sequence(std::byte* slot) noexcept {
     return *std::launder(reinterpret_cast<std::atomic<std::uint64_t>*>(slot));
   }
-  /// Returns true when the slot already holds message `number`.
+  /// Returns true if message `number` has been written to the slot.
   [[nodiscard]] static bool holds(std::byte* slot, std::uint64_t number) noexcept {
     return sequence(slot).load(std::memory_order_acquire) == number + 1;
   }

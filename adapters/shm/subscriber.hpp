@@ -25,8 +25,8 @@ class Subscriber : kit::Pinned {
              const std::vector<std::string>& rings, const std::string& doorbell_name, unsigned index)
       : index_(index),
         wakes_publishers_(settings.reception != Reception::poll && topic.reliability == Reliability::reliable),
-        // Slots are freed in batches: when the ring is full, each update of the cursor costs a transfer between
-        // processors.
+        // Free slots in batches, because each update of the cursor costs a transfer between processors when the ring is
+        // full.
         bound_(std::clamp<std::uint64_t>(layout.slots / 4, 1, most_per_take)),
         doorbell_(doorbell_name) {
     for (const std::string& name : rings) {

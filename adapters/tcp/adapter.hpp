@@ -28,8 +28,8 @@ struct TcpSockets {
         key<std::size_t>("send_buffer_bytes", saying("send buffer, as the kernel counts it", buffer));
     std::optional<std::size_t> receive_buffer_bytes =
         key<std::size_t>("receive_buffer_bytes", saying("receive buffer, as the kernel counts it", buffer));
-    // By default three of loopback's segments of 64 KiB. send() locks the socket until it returns, so during a send()
-    // of 1 MiB the acknowledgements wait and the sender's window runs out.
+    // The default is three of loopback's segments of 64 KiB. send() locks the socket until it returns. During a send()
+    // of 1 MiB the acknowledgements would wait, and the sender's window would be used up.
     std::size_t send_chunk_bytes = key<std::size_t>("send_chunk_bytes", 192 << 10,
                                                     {.help = "largest number of bytes passed to one send()",
                                                      .least = 1,

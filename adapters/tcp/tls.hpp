@@ -1,5 +1,5 @@
-// TLS over the connections of a trial with security. Both sides show a certificate of the trial's authority before any
-// message is sent. Only Channel::read() and write() are on the hot path; they do not allocate, log or throw.
+// TLS over the connections of a trial with security. Both sides present a certificate of the trial's authority before
+// any message is sent. Only Channel::read() and write() are on the hot path; they do not allocate, log or throw.
 #pragma once
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 
 namespace middlemark::tls {
 
-/// Returns the text of a code of OpenSSL, of a negated errno, or of 0 if the other side has ended the connection.
+/// Returns the text of an error: a code of OpenSSL, a negated errno, or 0 if the other side has ended the connection.
 [[nodiscard]] inline const char* words_of(long code) noexcept {
   if (code == 0) return "the other side has ended the connection";
   if (code < 0) return std::strerror(static_cast<int>(-code));
@@ -77,8 +77,8 @@ class Context : kit::Pinned {
   std::unique_ptr<SSL_CTX, Free> context_;
 };
 
-/// One TLS connection. Two threads may use it, a writing and a reading role. OpenSSL allows one thread at a time, so calls
-/// hold a lock and never sleep.
+/// One TLS connection. Two threads may use it: a writing role's and a reading role's. OpenSSL allows only one at a
+/// time, so each call takes a lock and never sleeps.
 class Channel : kit::Pinned {
  public:
   /// `accepted`: this side has accepted the connection.
@@ -88,8 +88,9 @@ class Channel : kit::Pinned {
     accepted ? SSL_set_accept_state(ssl_.get()) : SSL_set_connect_state(ssl_.get());
   }
 
-  /// Continues the handshake without waiting, and returns true when both sides have confirmed. TLS completes on the connecting
-  /// side before the other side has checked its certificate. So each side sends a byte when it has checked.
+  /// Continues the handshake without waiting, and returns true when both sides have confirmed. On the connecting side,
+  /// TLS finishes the handshake before the other side has checked the certificate. So each side sends a byte when it
+  /// has checked the other's certificate.
   [[nodiscard]] bool is_ready() {
     const std::lock_guard lock(mutex_);
     char byte = 'k';
@@ -99,8 +100,8 @@ class Channel : kit::Pinned {
     return stage_ == Stage::ready;
   }
 
-  /// Returns the number of bytes that were accepted. 0 if there is no room now: pass the same bytes again later. Negative if
-  /// disconnected.
+  /// Returns the number of bytes that were accepted. Returns 0 if there is no room now; then pass the same bytes again
+  /// later. Returns a negative number if disconnected.
   [[nodiscard]] long write(const std::byte* from, std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t taken = 0;
@@ -115,7 +116,7 @@ class Channel : kit::Pinned {
     if (SSL_read_ex(ssl_.get(), to, room, &got) == 1) return static_cast<long>(got);
     return outcome("SSL_read");
   }
-  /// Returns true when OpenSSL holds received bytes, which poll() does not report.
+  /// Returns true if OpenSSL has buffered received bytes, because poll() does not report these.
   [[nodiscard]] bool holds_some() noexcept {
     const std::lock_guard lock(mutex_);
     return SSL_has_pending(ssl_.get()) == 1;
@@ -184,7 +185,7 @@ class Channels : kit::Pinned {
   }
 
  private:
-  /// Returns true if this side has accepted the connection: then its local port is the listener's.
+  /// Returns true if this side has accepted the connection. Its local port is then the listener's.
   [[nodiscard]] bool accepted(int fd) const { return port_of(fd) == port_of(listener_); }
   [[nodiscard]] static in_port_t port_of(int fd) {
     sockaddr_in address{};

@@ -1,4 +1,4 @@
-// The raw transport for TLS over TCP: OpenSSL's TLS 1.3 on connections as in adapter.hpp.
+// The raw transport for TLS over TCP: OpenSSL's TLS 1.3 over the connections of adapter.hpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// Publisher and subscriber over TLS. They repeat the code of kit/stream.hpp, where a test for TLS would cost plain TCP a
-// branch per message. Hot file: after the handshake no function here allocates, logs, throws, or holds a lock for long.
+// Publisher and subscriber over TLS. They repeat the code of kit/stream.hpp, because a test for TLS in that file would
+// slow plain TCP down by a branch per message. Hot file: after the handshake no function here allocates, logs or
+// throws, and locks are short.
 #pragma once
 
 #include <poll.h>
@@ -43,7 +44,7 @@ struct Ways {
       std::ranges::count_if(peers, [](const auto& peer) { return peer.channel != nullptr; }));
 }
 
-/// Returns the last error of the first peer that has one, or an empty string.
+/// Returns the last error of the first peer that has one; empty if none has.
 [[nodiscard]] std::string last_error_of(const auto& peers) {
   for (const auto& peer : peers) {
     const std::string words = peer.channel != nullptr ? peer.channel->last_error() : "";
@@ -85,8 +86,8 @@ class Publisher {
     return memory_.span().subspan(prefix_, bytes);
   }
 
-  /// A message of which a peer has accepted a part cannot be cancelled: after the timeout publish() returns timed_out, and
-  /// the next publish() first sends the rest.
+  /// Sends the message to all peers. A message cannot be cancelled when a peer has accepted a part of it. After the
+  /// timeout publish() then returns timed_out, and the next publish() first sends the rest.
   Published publish() noexcept {
     left_ = write_timeout_;
     if (cut_) [[unlikely]]
@@ -158,7 +159,7 @@ class Publisher {
   kit::Memory cut_memory_;
   std::vector<Peer> peers_;
   bool cut_ = false;                 // a peer has received only a part of the message in cut_memory_
-  std::chrono::nanoseconds left_{};  // of the write timeout of the current publish()
+  std::chrono::nanoseconds left_{};  // the rest of the current publish()'s write timeout
 };
 
 class Subscriber {
@@ -177,8 +178,8 @@ class Subscriber {
     ways_.links.add(topic, kit::End::subscriber, index);
   }
 
-  /// Continues the handshakes, in which a process that only receives also shows its certificate, and counts the publishers
-  /// with a finished handshake.
+  /// Continues the handshakes, which a process that only receives needs as well. Returns the number of publishers with
+  /// a finished handshake.
   [[nodiscard]] std::size_t publishers_found() {
     ways_.links.advance();
     for (Peer& peer : peers_) {
@@ -194,7 +195,7 @@ class Subscriber {
     return connected(peers_);
   }
 
-  /// Takes from all publishers alternately until nothing is left or most_per_take messages were visited.
+  /// Reads from all publishers alternately until no message is left or most_per_take messages were visited.
   template <class Visitor>
   std::size_t take(Visitor&& visitor) noexcept {
     std::size_t visits = 0;
@@ -214,7 +215,7 @@ class Subscriber {
 
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     for (const kit::Deadline deadline(timeout); complete_ == nullptr;) {
-      // A recv() may have read more messages than one. OpenSSL holds them, and poll() does not report them.
+      // One recv() may have read several messages. OpenSSL buffers them, and poll() does not report them.
       for (Peer& peer : peers_) {
         if (complete_ == nullptr && peer.holds_some() && fill(peer)) complete_ = &peer;
       }

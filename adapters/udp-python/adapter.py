@@ -15,7 +15,7 @@ class Publisher:
     """Sends each message to every subscriber's socket."""
 
     def __init__(self, settings: Settings, topic: Topic) -> None:
-        """Nothing is connected yet."""
+        """``topic``: the topic to publish on. ``matched`` connects the sockets."""
         self._settings = settings
         self._topic = topic
         self._notes = Rendezvous(settings)
@@ -23,7 +23,7 @@ class Publisher:
         self._sends: tuple[Any, ...] = ()
 
     def matched(self) -> int:
-        """Connect to the subscribers that have left a note."""
+        """Connect to the subscribers that have written a note. Return their number."""
         for index in range(self._topic.subscribers):
             if index in self._peers or (port := self._notes.find(f"{self._topic.name}.subscriber.{index}")) is None:
                 continue
@@ -46,12 +46,12 @@ class Publisher:
 
 
 class Subscriber:
-    """Receives into one buffer, which the message leaves when it is visited."""
+    """Receives each message into the same buffer, so a visited message is valid only during its visit."""
 
     most_per_take = 64
 
     def __init__(self, settings: Settings, topic: Topic, index: int) -> None:
-        """Bind, and leave a note with the port."""
+        """Bind a socket and write its port into a note."""
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         asked = settings.native.get("receive_buffer_bytes")
         wanted = asked or max(topic.message_bytes * topic.publishers * 4, LEAST_BUFFER_BYTES)
@@ -64,7 +64,7 @@ class Subscriber:
         Rendezvous(settings).leave(f"{topic.name}.subscriber.{index}", str(self._socket.getsockname()[1]))
 
     def take(self, visit: Visit) -> None:
-        """Visit the datagram that ended ``wait``, or those that have arrived."""
+        """Visit the datagram that ended ``wait``, or else all datagrams that have arrived."""
         if self._ready:
             length, self._ready = self._ready, 0
             visit(self._buffer if length == self._whole else self._buffer[:length])
@@ -98,7 +98,7 @@ class Udp(Adapter):
 
     @staticmethod
     def description() -> Description:
-        """Return what one datagram per message can do."""
+        """Return the transport and its settings, for messages of one datagram."""
         return Description(
             name="udp-python",
             title="UDP socket in Python",

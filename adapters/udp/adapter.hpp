@@ -67,8 +67,8 @@ class Udp {
 
   [[nodiscard]] udp::Subscriber subscriber(const Topic& topic, unsigned index) {
     const udp::Layout layout = udp::Layout::of(topic.message_bytes, options_.datagram_bytes);
-    // While the subscriber does not read, the buffer must hold one message of each publisher. It gets twice that size,
-    // so that a message that is read late does not cause the loss of the next.
+    // The buffer needs room for one message of each publisher, for times when the subscriber does not read. Request
+    // twice that size, so that a message that is read late does not make the next one be lost.
     const std::size_t datagram =
         layout.whole() ? topic.message_bytes : layout.fragment_bytes + sizeof(udp::FragmentHeader);
     const std::size_t publishers = layout.whole() ? topic.publishers : 1;

@@ -1,5 +1,6 @@
-// The largest message that this user can receive on this machine. UDP has no flow control: messages that arrive while the
-// receiver does not read must fit into its socket's buffer. The kernel counts the memory that a datagram takes, not its bytes.
+// Computes the size of the largest message that this user can receive on this machine. UDP has no flow control:
+// messages that arrive while the receiver does not read must fit into its socket's buffer. The kernel counts the memory
+// that a datagram takes, not its bytes.
 #pragma once
 
 #include <linux/sock_diag.h>
@@ -72,7 +73,8 @@ struct Capacity {
   if (std::min(buffer, share) >= needed) return {wanted_bytes, ""};
   const std::size_t fragments = std::min(buffer, share) / cost;
   Capacity found;
-  // With room for only one datagram `max_bytes` stays datagram_limit: an empty queue always accepts one datagram.
+  // If there is room for only one datagram, `max_bytes` remains datagram_limit, because an empty queue always accepts
+  // one datagram.
   if (fragments > 1) {
     constexpr std::size_t line = 64;
     found.max_bytes = fragments * ((datagram_bytes - sizeof(FragmentHeader)) / line * line);

@@ -27,8 +27,8 @@ static_assert(sizeof(FragmentHeader) == 16);
 
 inline constexpr std::size_t datagram_limit = 65'507;  ///< payload of one UDP datagram over IPv4
 
-/// How a message is cut into fragments. Publisher and subscriber compute the same layout. All fragments but the last have the
-/// same size.
+/// The number and the sizes of a message's fragments. All fragments have the same size; the last may be smaller.
+/// Publisher and subscriber compute the same layout.
 struct Layout {
   std::size_t message_bytes = 0;
   std::size_t fragment_bytes = 0;
@@ -43,11 +43,11 @@ struct Layout {
     const std::size_t equal = ((message_bytes + fragments - 1) / fragments + line - 1) / line * line;
     return {message_bytes, equal, (message_bytes + equal - 1) / equal};
   }
-  /// Returns the layout of a message of `bytes`, at most `message_bytes`, with the same size of fragments.
+  /// Returns the layout of a smaller message, of `bytes` <= `message_bytes`, with fragments of the same size.
   [[nodiscard]] constexpr Layout cut(std::size_t bytes) const noexcept {
     return {bytes, fragment_bytes, (bytes + fragment_bytes - 1) / fragment_bytes};
   }
-  /// Returns a layout whose last fragment has full size.
+  /// Returns the layout with a last fragment of full size, and `message_bytes` increased accordingly.
   [[nodiscard]] constexpr Layout padded() const noexcept {
     return {fragments * fragment_bytes, fragment_bytes, fragments};
   }
@@ -57,7 +57,7 @@ struct Layout {
   }
 };
 
-/// The datagrams of a message for sendmmsg() or recvmmsg(), each with a header and its place in the message.
+/// The arrays for sendmmsg() or recvmmsg() of a message: for each datagram, its header and its place in the message.
 class Datagrams {
  public:
   Datagrams(const Layout& layout, std::byte* message, std::uint32_t flow)
@@ -100,14 +100,14 @@ class Reassembly {
         cut_(layout),
         varies_(varies),
         flow_(flow),
-        // Padded, because when the last fragment is lost, the next message's first fragment is received into its place.
+        // Padded: if the last fragment is lost, the first fragment of the next message is received into its place.
         memory_(layout.padded().message_bytes),
         datagrams_(layout.padded(), memory_.data(), flow) {}
 
-  /// Calls recvmmsg() once and returns its result. Then ask complete().
+  /// Calls recvmmsg() once and returns its result. After it, complete() returns whether a message is complete.
   int receive(int fd, int flags) noexcept {
     const std::size_t first = next_;
-    // Does not read beyond the current message. If sizes vary, the first fragment determines the number of fragments.
+    // Read no datagram of the next message. If sizes vary, the number of fragments is known after the first fragment.
     const std::size_t expected = varies_ && first == 0 ? 1 : cut_.fragments;
     const auto room = static_cast<unsigned>(std::min(expected - first, most_at_once));
     const int count = recvmmsg(fd, &datagrams_[first], room, flags, nullptr);
@@ -116,12 +116,13 @@ class Reassembly {
   }
 
   [[nodiscard]] bool complete() const noexcept { return next_ == cut_.fragments; }
-  /// Returns the complete message, which is valid until the next receive().
+  /// Returns the complete message. It is valid until the next receive().
   [[nodiscard]] std::span<const std::byte> message() const noexcept { return memory_.span().first(cut_.message_bytes); }
   void begin_next() noexcept { next_ = 0; }
 
  private:
-  // A larger batch waits for the last of its fragments before it processes the first; a smaller batch needs more calls.
+  // With larger batches, the first fragment would be processed later, after the last of the batch has arrived. Smaller
+  // batches need more calls.
   static constexpr std::size_t most_at_once = 64;
 
   /// Checks the datagram that was received into `slot`, and moves it to its place if that is another slot.
@@ -134,7 +135,7 @@ class Reassembly {
                       header.fragment < cut.fragments &&
                       length == sizeof(FragmentHeader) + cut.length(header.fragment) &&
                       (datagrams_[slot].msg_hdr.msg_flags & MSG_TRUNC) == 0;
-    if (!ours) return;  // a foreign datagram takes up a slot, so the fragments after it are moved
+    if (!ours) return;  // a foreign datagram has used a slot, so the fragments after it must move
     if (header.fragment == 0) {
       message_ = header.message;
       cut_ = cut;

@@ -84,7 +84,8 @@ class Publisher {
   [[nodiscard]] std::string last_error() const { return failure_.text(); }
 
  private:
-  /// Connects a socket to a subscriber, which saves the look-up of the route for every message.
+  /// Returns a socket that is connected to a subscriber, so that the kernel does not look up the route for every
+  /// message.
   [[nodiscard]] kit::Descriptor reach(unsigned subscriber) const {
     const auto note = socket_note(topic_, subscriber, layout_, index_);
     const auto found = kit::Rendezvous(settings_).find<kit::Address>(note);
@@ -98,8 +99,8 @@ class Publisher {
     return socket;
   }
 
-  /// Returns false for a failure other than ENOBUFS. With ENOBUFS the network device had no room and has dropped the datagram,
-  /// as a full receiver does, which best effort allows.
+  /// Sends the message as one datagram. Returns false for a failure other than ENOBUFS. ENOBUFS means that the network
+  /// device had no room and has dropped the datagram; best effort allows this.
   bool send_whole(int fd) noexcept {
     while (send(fd, memory_.data(), cut_.message_bytes, 0) < 0) {
       if (errno == ENOBUFS) return true;
@@ -122,8 +123,8 @@ class Publisher {
     return true;
   }
 
-  /// Returns the outcome of a failed send. The rest of the message is not sent; the receiver drops the sent part when the next
-  /// message begins.
+  /// Returns the result of a failed send. The rest of the message is not sent. The receiver drops the part that it has
+  /// received when the next message begins.
   Published give_up() noexcept {
     if (errno == EAGAIN) return Published::timed_out;
     failure_.note("send", errno);

@@ -29,7 +29,7 @@ namespace middlemark::udp {
 /// A subscriber. It has one socket for all publishers if a message is one datagram, otherwise a socket per publisher.
 class Subscriber {
  public:
-  static constexpr unsigned most_per_take = 64;  ///< system calls per socket, which receive at most one message each
+  static constexpr unsigned most_per_take = 64;  ///< system calls per socket; each receives at most one message
 
   /// `buffer_bytes`: the receive buffer of each socket, as the kernel counts it.
   Subscriber(const Settings& settings, const Topic& topic, unsigned index, const Layout& layout,
@@ -89,7 +89,8 @@ class Subscriber {
       source.timeout(source.socket.get(), timeout, read);
       return complete_;
     }
-    // Reads until a message is complete or the time is over. If each message loses a fragment, no message is ever complete.
+    // Read until a message is complete or the timeout has passed. If each message loses a fragment, no message is ever
+    // complete.
     const std::uint64_t end = monotonic_ns() + static_cast<std::uint64_t>(timeout.count());
     while (!complete_) {
       if (source.timeout(source.socket.get(), timeout, read) < 0 || monotonic_ns() >= end) break;
@@ -148,7 +149,7 @@ class Subscriber {
 
   const bool stamps_arrivals_;
   const bool varies_;
-  const kit::Memory memory_;  // holds a message of one datagram
+  const kit::Memory memory_;  // for a message of one datagram
   std::size_t length_ = 0;    // of the message in memory_
   std::vector<Source> sources_;
   kit::Descriptor readiness_;  // an epoll instance; empty if there is only one socket

@@ -20,7 +20,7 @@ class Peer:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, wanted // 2)
         limit_s(self._socket, socket.SO_SNDTIMEO, settings.write_timeout_s)
         self._socket.connect(b"\0" + address.encode())
-        self._rest = b""  # of a message that a timeout has interrupted; it cannot be taken back from the stream
+        self._rest = b""  # unsent bytes of a message that a timeout interrupted; the next send() begins with them
 
     def send(self, message: memoryview) -> bool:
         """Send the message; return false if the timeout has passed."""
@@ -51,14 +51,14 @@ class Publisher:
     """Writes each message to every subscriber's connection."""
 
     def __init__(self, settings: Settings, topic: Topic) -> None:
-        """Nothing is connected yet."""
+        """``topic``: the topic to publish on. ``matched`` makes the connections."""
         self._settings = settings
         self._topic = topic
         self._notes = Rendezvous(settings)
         self._peers: dict[int, Peer] = {}
 
     def matched(self) -> int:
-        """Connect to the subscribers that have left a note."""
+        """Connect to the subscribers that have written a note. Return their number."""
         for index in range(self._topic.subscribers):
             if index in self._peers or (address := self._notes.find(f"{self._topic.name}.subscriber.{index}")) is None:
                 continue
@@ -78,17 +78,17 @@ class Publisher:
 
 
 class Source:
-    """The connection of one publisher, and the message that is being read."""
+    """The connection of one publisher, and the message that is read from it."""
 
     def __init__(self, connection: socket.socket, message_bytes: int) -> None:
-        """``connection`` blocks."""
+        """``connection`` is a blocking socket."""
         self.connection = connection
         self.set_timeout = ReceiveTimeout(connection)
         self.message = memoryview(bytearray(message_bytes))
         self._filled = 0
 
     def read(self, flags: int) -> bool:
-        """Read once; return true if the message is complete. Raises BlockingIOError if nothing is there."""
+        """Receive once. Return true if the message is complete. Raise BlockingIOError if no bytes have arrived."""
         filled = self._filled
         got = self.connection.recv_into(self.message[filled:] if filled else self.message, 0, flags)
         if got == 0:
@@ -105,7 +105,7 @@ class Subscriber:
     most_per_take = 64
 
     def __init__(self, settings: Settings, topic: Topic, index: int) -> None:
-        """Listen on an abstract address that the kernel chooses, and leave it in a note."""
+        """Listen on an abstract address that the kernel chooses, and write it into a note."""
         self._topic = topic
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind("")
@@ -118,7 +118,7 @@ class Subscriber:
         Rendezvous(settings).leave(f"{topic.name}.subscriber.{index}", name)
 
     def publishers_found(self) -> int:
-        """Accept the connections of publishers."""
+        """Accept the connections of publishers. Return their number."""
         while len(self._sources) < self._topic.publishers:
             try:
                 connection, _ = self._listener.accept()
@@ -131,7 +131,7 @@ class Subscriber:
         return len(self._sources)
 
     def take(self, visit: Visit) -> None:
-        """Visit the message that ended ``wait``, or the messages that have arrived."""
+        """Visit the message that ended ``wait``, or else all messages that have arrived."""
         if self._complete is not None:
             source, self._complete = self._complete, None
             visit(source.message)
@@ -174,7 +174,7 @@ class UnixSocket(Adapter):
 
     @staticmethod
     def description() -> Description:
-        """Return what a stream of messages of one size can do."""
+        """Return the transport and its settings, for messages of one size."""
         return Description(
             name="uds-python",
             title="Unix stream socket in Python",

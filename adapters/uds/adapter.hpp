@@ -19,13 +19,13 @@ class UnixSocket {
  public:
   struct Options : kit::NativeKeys {
     using NativeKeys::NativeKeys;
-    // Twice the kernel's default. With the default the writer of 1 MiB or more sleeps several times per message. Every user
-    // may have this size (by the default of net.core.wmem_max), and a larger buffer is not faster.
+    // Twice the kernel's default. With the default the writer of 1 MiB or more sleeps several times per message. By the
+    // default of net.core.wmem_max, every user may request this size. A larger buffer is not faster.
     std::size_t send_buffer_bytes = key<std::size_t>(
         "send_buffer_bytes", 425'984,
         {.help = "send buffer, as the kernel counts it", .least = 1, .most = 1 << 30, .type = NativeType::bytes});
-    // 32 KiB is what the kernel stores in one page fragment. A message of 64 KiB is sent as two chunks, and the reader copies
-    // the first chunk while the second is written.
+    // The kernel stores up to 32 KiB in one page fragment. A message of 64 KiB is sent as two chunks, and the reader
+    // copies the first chunk while the second is written.
     std::size_t send_chunk_bytes = key<std::size_t>("send_chunk_bytes", 32 << 10,
                                                     {.help = "largest number of bytes passed to one send()",
                                                      .least = 1,
@@ -65,7 +65,8 @@ class UnixSocket {
   }
 
  private:
-  /// Makes a listener with an abstract name that the kernel chooses: unique, of limited length, and without a file.
+  /// Makes a listener with an abstract name that the kernel chooses. Such a name is unique and short, and needs no
+  /// file.
   static kit::Descriptor listener() {
     kit::Descriptor socket = kit::open_socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK);
     kit::bind_to(socket.get(), kit::abstract_unix());

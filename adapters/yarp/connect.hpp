@@ -1,4 +1,4 @@
-// Connections with unique local ports.
+// Gives connections unique local ports.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The trial's name server, by which its ports find each other, and YARP's network in this process.
+// Starts the trial's name server, through which its ports find each other, and YARP's network in this process.
 #pragma once
 
 #include <yarp/os/Carriers.h>
@@ -60,7 +60,7 @@ namespace middlemark::yarp {
           .ready_pattern = "Ok. Ready!"};
 }
 
-/// Initialises YARP in this process; once per process.
+/// Initialises YARP in this process. A process may have only one.
 class Network : kit::Pinned {
  public:
   explicit Network(const Options& options) : stays_open_(options.stays_open()) {
@@ -74,7 +74,8 @@ class Network : kit::Pinned {
       throw AdapterError("yarp: no name server answers",
                          "start the yarpserver that 'middlemark-worker-yarp --companions' names, with its environment");
     }
-    // Connections of shmem go to ports that the kernel chose; the ports of YARP and of the name server have smaller numbers.
+    // Connections of shmem go to ports that the kernel has chosen. The ports of YARP and of the name server have
+    // smaller numbers.
     if (options.carrier == shmem) bind_connections(kit::kernel_limit("net/ipv4/ip_local_port_range", 32'768));
   }
   ~Network() {
@@ -85,7 +86,7 @@ class Network : kit::Pinned {
   const bool stays_open_;
 };
 
-/// An object that YARP's threads use while a connection is open. Never freed if connections stay open
+/// Owns an object that YARP's threads use while a connection is open. Does not free it if connections stay open
 /// (Options::stays_open()).
 template <class Used>
 class Lasting : kit::Pinned {

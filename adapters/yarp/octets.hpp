@@ -18,7 +18,7 @@ namespace middlemark::yarp {
 
 class Octets : public ::yarp::os::Portable {
  public:
-  Octets() : Octets(0) {}  // the template of YARP's queue must compile a call, but never executes it
+  Octets() : Octets(0) {}  // YARP's queue only compiles if this exists, and never calls it
   explicit Octets(std::size_t capacity, bool touched = true) : memory_(capacity, touched) {}
 
   [[nodiscard]] std::span<std::byte> span() const noexcept { return memory_.span().first(size_); }
@@ -27,8 +27,8 @@ class Octets : public ::yarp::os::Portable {
     return span();
   }
 
-  /// Copies another message. Needed for the carrier `local`, which passes the publisher's own object: the publisher soon
-  /// overwrites it.
+  /// Copies another message. The carrier `local` needs this: it passes the publisher's own object, which the publisher
+  /// soon overwrites.
   void copy(const Octets& other) noexcept {
     std::memcpy(resized(other.size_).data(), other.memory_.data(), other.size_);
   }
@@ -45,7 +45,8 @@ class Octets : public ::yarp::os::Portable {
     return !connection.isError();
   }
 
-  /// Like write(), but YARP copies the octets, for callers that change the message before YARP has sent it.
+  /// Writes as write() does, except that YARP copies the octets. For callers that change the message before YARP has
+  /// sent it.
   bool write_copy(::yarp::os::ConnectionWriter& connection) const {
     connection.appendInt32(static_cast<std::int32_t>(size_));
     connection.appendBlock(reinterpret_cast<const char*>(memory_.data()), size_);

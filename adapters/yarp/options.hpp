@@ -60,7 +60,7 @@ struct Options : Native {
   /// memory that the other side still uses; closing one of `shmem` frees memory that the connection's own thread still uses.
   [[nodiscard]] bool stays_open() const { return carrier == local || carrier == shmem; }
 
-  /// Returns how many messages may wait for a subscriber; nullopt for one message, which the next message replaces.
+  /// Returns how many messages may wait for a subscriber; nullopt: only the newest message waits.
   [[nodiscard]] std::optional<std::uint32_t> queue(const Topic& topic) const {
     if (topic.capacity() == 1 && topic.reliability == Reliability::best_effort) return std::nullopt;
     const std::uint64_t wanted = topic.capacity().value_or(

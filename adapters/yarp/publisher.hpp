@@ -27,7 +27,7 @@
 
 namespace middlemark::yarp {
 
-/// Connects a publisher's port to the ports of subscribers, or a client's port to the server's, as they appear.
+/// Connects a publisher's port to the ports of subscribers, or a client's port to the server's port, when these appear.
 class Connections {
  public:
   Connections(const Settings& settings, const Topic& topic, std::string from, std::string carrier)
@@ -52,8 +52,8 @@ class Connections {
   unsigned made_ = 0;
 };
 
-/// A publisher. Without native.unbuffered it works like BufferedPort::writeStrict(): publish() waits until the threads of all
-/// connections have sent the previous message, but here at most for the write timeout.
+/// A publisher. Without native.unbuffered it works like BufferedPort::writeStrict(): publish() waits until the threads
+/// of all connections have sent the previous message. Unlike writeStrict(), it waits at most for the write timeout.
 class Publisher : public kit::Attempts {
  public:
   Publisher(const Settings& settings, const Options& options, const Topic& topic, unsigned index)
@@ -109,7 +109,7 @@ class Publisher : public kit::Attempts {
     ::yarp::os::Port port;  // closed before its buffers are destroyed
   };
 
-  /// Writes on this thread. YARP closes a connection whose reader takes longer than the write timeout.
+  /// Writes the message on this thread. YARP closes a connection whose reader takes longer than the write timeout.
   [[nodiscard]] Published write_through(const Buffer& message) noexcept {
     const kit::Deadline deadline(timeout_);
     const bool done = attempt("yarp::os::Port::write", [&] {
@@ -134,7 +134,7 @@ class Publisher : public kit::Attempts {
   const bool unbuffered_;
   const bool strict_;
   const std::chrono::nanoseconds timeout_;
-  const std::size_t used_;  ///< the number of buffers; with `local` a subscriber may still read the last but one
+  const std::size_t used_;  ///< the number of buffers; with `local` a subscriber may read the one before the last
   Connections connections_;
   std::size_t in_hand_ = 0;
   Lasting<Output> output_;

@@ -26,7 +26,7 @@
 
 namespace middlemark::yarp {
 
-/// A client whose publish() waits for the reply. After the write timeout YARP closes the connection, and the next call
+/// A client. Its publish() waits for the reply. After the write timeout YARP closes the connection, and the next call
 /// connects again.
 class Client : public kit::Attempts, public kit::ReplyOfCall {
  public:

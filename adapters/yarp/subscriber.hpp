@@ -33,7 +33,7 @@ class Queue : public ::yarp::os::PortReaderBuffer<Octets> {
 
   ::yarp::os::PortReader* create() const override { return new Octets(message_bytes_); }
 
-  /// Queues a copy of a message to which the carrier `local` has passed a pointer.
+  /// Queues a copy of `message`, to which the carrier `local` has passed a pointer.
   bool take_in(const Octets& message) {
     Copy* copy = nullptr;
     {
@@ -54,7 +54,7 @@ class Queue : public ::yarp::os::PortReaderBuffer<Octets> {
   struct Copy final : Octets {
     Copy(Queue& queue, std::size_t bytes) : Octets(bytes), owner(queue) {}
 
-    /// YARP calls this when the queue no longer uses this message, which then can be used again.
+    /// YARP calls this when the queue no longer uses this message, so that it can be used again.
     void onCompletion() const override {
       const std::lock_guard lock(owner.mutex_);
       owner.free_.push_back(const_cast<Copy*>(this));
@@ -79,7 +79,8 @@ class Subscriber {
     open(input_->port, name);
     kit::Attendance(settings, topic).attend(index);
   }
-  /// Wakes the connections' threads that wait for room, because no message is taken any more and their publishers wait too.
+  /// Wakes the connections' threads that wait for room. No message is taken any more, so they and their publishers
+  /// would wait for ever.
   ~Subscriber() {
     input_->closed.store(true);
     for (unsigned i = 0; i < publishers_; ++i) input_->room.post();
@@ -128,8 +129,8 @@ class Subscriber {
     }
     ~Input() override { port.close(); }
 
-    /// YARP calls this on a connection's thread. If the queue is full, it waits for room, and meanwhile nothing more is read
-    /// from that connection. With best effort it drops the message instead.
+    /// YARP calls this on a connection's thread. If the queue is full, it waits for room and reads nothing more from
+    /// that connection meanwhile. With best effort it drops the message instead.
     bool read(::yarp::os::ConnectionReader& connection) override {
       if (!connection.isValid()) return queue.read(connection);  // false while the port closes
       const auto* const reference = dynamic_cast<const Octets*>(connection.getReference());

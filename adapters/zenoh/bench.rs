@@ -1,5 +1,6 @@
-//! A ping-pong written directly with zenoh as its documentation shows, as a reference for the adapter. It receives as the
-//! adapter does under `block`, by a blocking recv() from a channel (here a ring of one message), over one TCP link.
+//! Measures a ping-pong that uses zenoh directly, as its documentation shows, for comparison with the adapter. It uses
+//! one TCP link, and receives as the adapter does with `block`: by a blocking recv() from a channel (here a ring of one
+//! message).
 
 use std::net::TcpListener;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-// The round trip of the examples in ZeroMQ's guide, written without Middlemark: PUB and SUB in each direction over ipc.
+// Measures the round trip of the examples in ZeroMQ's guide, without Middlemark: PUB and SUB in each direction over
+// ipc.
 //
 //   bench_zeromq BYTES ROUND_TRIPS [ping-cpu pong-cpu]
 //
@@ -50,7 +51,7 @@ bool receive(const Ends& ends, std::vector<char>& message) {
   return zmq_recv(ends.subscriber, message.data(), message.size(), 0) == static_cast<int>(message.size());
 }
 
-/// Answers each message, until a shorter message arrives.
+/// Answers each message. Returns when a shorter message arrives.
 void pong(const std::string& stem, std::size_t bytes) {
   const Ends ends(stem + "_pong", stem + "_ping");
   for (std::vector<char> message(bytes); receive(ends, message);) send(ends, message);

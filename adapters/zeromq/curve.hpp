@@ -1,6 +1,6 @@
-// CURVE between the sockets of a trial: the socket that binds is CURVE's server, the socket that connects is its client, and
-// each shows a key that the other knows. A thread answers ZeroMQ's question whether to accept a client's key (ZAP, RFC 27).
-// Not on the hot path.
+// CURVE between the sockets of a trial: the socket that binds is CURVE's server, the socket that connects is its
+// client, and each proves that it has a key that the other knows. ZeroMQ asks by ZAP (RFC 27) whether to accept a
+// client's key; a thread of this class answers. Not on the hot path.
 #pragma once
 
 #include <zmq.h>
@@ -24,7 +24,7 @@ namespace middlemark::zeromq {
 inline constexpr const char* secret_key = ".curve";
 inline constexpr const char* public_key = ".curve.pub";
 
-/// The identities that take part in a trial.
+/// The identities of a trial's workers.
 inline constexpr std::array<const char*, 2> parties{"sender", "receiver"};
 
 class Curve : kit::Pinned {
@@ -50,15 +50,16 @@ class Curve : kit::Pinned {
     thread_.join();
   }
 
-  /// Makes a CURVE server of a socket; call before binding. The socket refuses clients whose keys are not the trial's.
+  /// Makes a CURVE server of a socket; call before binding. The socket refuses clients with keys that do not belong to
+  /// the trial.
   void serve(Socket& socket) const {
     socket.set(ZMQ_CURVE_SERVER, 1, "ZMQ_CURVE_SERVER");
     socket.set(ZMQ_CURVE_SECRETKEY, secret_, "ZMQ_CURVE_SECRETKEY");
     socket.set(ZMQ_ZAP_DOMAIN, std::string("middlemark"), "ZMQ_ZAP_DOMAIN");
   }
   /// Makes a CURVE client of a socket; call before connecting. The socket refuses a server without the key of the
-  /// identity `server`. If `server` is not an identity of a trial, the socket expects the first party's key, which that
-  /// server does not have.
+  /// identity `server`. If `server` is not an identity of the trial, the socket expects the first party's key, so it
+  /// refuses that server.
   void call(Socket& socket, const std::string& server) const {
     const std::string party = std::ranges::count(parties, server) != 0 ? server : parties.front();
     socket.set(ZMQ_CURVE_SERVERKEY, credentials_.read(party, public_key), "ZMQ_CURVE_SERVERKEY");
@@ -104,7 +105,7 @@ class Curve : kit::Pinned {
   const kit::Credentials credentials_;
   const std::string public_;
   const std::string secret_;
-  std::vector<std::string> accepted_;  // the public keys of all parties, decoded
+  std::vector<std::string> accepted_;  // the decoded public keys of all parties
   Socket asked_;
   std::thread thread_;
 };

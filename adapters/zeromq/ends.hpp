@@ -27,7 +27,8 @@
 
 namespace middlemark::zeromq {
 
-/// The trial's context and keys. A socket that binds leaves a note with its address and, on the next line, its identity.
+/// The trial's context and keys. A socket that binds writes a note with its address and, on the next line, its
+/// identity.
 struct Trial : kit::Trial<Options> {
   explicit Trial(const Settings& its_settings)
       : kit::Trial<Options>(its_settings), context(options.io_threads, applied) {
@@ -38,7 +39,7 @@ struct Trial : kit::Trial<Options> {
   std::optional<Curve> curve;  ///< only for a trial with security
 };
 
-/// Returns the name of the note that a publisher or a server leaves, so that others can connect.
+/// Returns the name of the note that a publisher or a server writes, so that others can connect.
 [[nodiscard]] inline std::string note_of(const Topic& topic, unsigned index) {
   return topic.name + ".zeromq." + std::to_string(index);
 }
@@ -78,8 +79,8 @@ class End {
   }
   ~End() = default;
 
-  /// Binds to an address of the trial and leaves the address in a note. An abstract Unix address needs no file, so no file
-  /// remains and no path can be too long. For TCP the kernel chooses the port.
+  /// Binds to an address of the trial and writes the address into a note. Uses an abstract Unix address, which leaves
+  /// no file and has no path that could be too long. For TCP the kernel chooses the port.
   void bind(const Topic& topic, unsigned index) {
     const std::string name = note_of(topic, index);
     const std::string& transport = trial_.settings.transport;
@@ -90,7 +91,7 @@ class End {
     trial_.notes.leave(name, socket_.bind(wanted) + '\n' + std::string(word(trial_.settings.identity)));
   }
 
-  /// Connects to the socket that has left a note with this content.
+  /// Connects to the socket whose note has this content.
   void connect(const std::string& note) {
     const std::size_t line = note.find('\n');
     if (trial_.curve) trial_.curve->call(socket_, note.substr(line + 1));
@@ -110,7 +111,8 @@ class End {
   kit::LastFailure<&zmq_strerror> failure_;
 };
 
-/// The memory in which a message is written: a buffer of the adapter, which zmq_send() copies, or with a loan a ZeroMQ message.
+/// The memory in which a message is written: a buffer of the adapter, which zmq_send() copies, or a ZeroMQ message if
+/// the trial uses loans.
 class Writing : kit::Pinned {
  public:
   [[nodiscard]] std::span<std::byte> loan(std::size_t bytes) noexcept {
@@ -131,9 +133,9 @@ class Writing : kit::Pinned {
   Letter letter_;
 };
 
-/// Receives messages. Under `block`, wait() receives with zmq_msg_recv() and ZMQ_RCVTIMEO, as a ZeroMQ program would; with
-/// zmq_poll() the mailbox would be read twice. The take() after a wait() visits only the message that wait() has received,
-/// because looking for more would cost a system call.
+/// Receives messages. Under `block`, wait() receives with zmq_msg_recv() and ZMQ_RCVTIMEO, as a ZeroMQ program would;
+/// with zmq_poll() libzmq would read the mailbox twice. The next take() visits only the message that wait() has
+/// received, because checking for more would cost a system call.
 class Receiver : public End {
  public:
   static constexpr std::size_t most_per_take = 1024;
@@ -165,7 +167,7 @@ class Receiver : public End {
     return received;
   }
 
-  const bool routed_;  // a ROUTER: received messages begin with a frame that contains the sender's identity
+  const bool routed_;  // true for a ROUTER: received messages begin with a frame with the sender's identity
   Frame identity_;
 
  private:

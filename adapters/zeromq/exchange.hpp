@@ -44,8 +44,8 @@ class Server : public Writing, public Receiver {
       // Without this option a reply is silently dropped when the queue to its client is full.
       socket_.set(ZMQ_ROUTER_MANDATORY, 1, "ZMQ_ROUTER_MANDATORY");
     } else {
-      // A REP drops a reply when the queue to its client is full, and may consider the queue full for a millisecond after it
-      // was emptied. So the queue has no bound. It holds at most one message, because a REQ has one open request.
+      // A REP drops a reply if the queue to its client is full, and may treat the queue as full for a millisecond after
+      // it was emptied. So set no limit. The queue contains at most one message, because a REQ has one open request.
       socket_.set(ZMQ_SNDHWM, 0, "ZMQ_SNDHWM");
     }
     bind(service, 0);
@@ -58,7 +58,7 @@ class Server : public Writing, public Receiver {
 
   template <class Visitor>
   std::size_t take(Visitor& visitor) noexcept {
-    // A REP must answer each request before it takes the next. If the visitor has not answered, an empty reply is sent.
+    // A REP must answer each request before it takes the next. If the visitor has not answered, send an empty reply.
     const auto answering = [this, &visitor](std::span<const std::byte> request) noexcept {
       answered_ = false;
       visitor(request);

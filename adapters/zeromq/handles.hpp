@@ -62,7 +62,8 @@ class Socket : kit::Pinned {
     if (applied_ != nullptr) applied_->line(std::string("// ") + name + ": your own");
   }
 
-  /// Binds, and returns the endpoint to connect to, in which the port that the kernel chose replaces the wildcard.
+  /// Binds. Returns the endpoint for connect(): `endpoint` with the port that the kernel chose in place of the
+  /// wildcard.
   [[nodiscard]] std::string bind(const std::string& endpoint) {
     if (zmq_bind(socket_, endpoint.c_str()) != 0) fail("zmq_bind() to " + endpoint, "does another trial use it?");
     if (endpoint.starts_with("inproc:")) return endpoint;
@@ -84,8 +85,8 @@ class Socket : kit::Pinned {
     return sent >= 0;
   }
 
-  /// Processes the commands of other threads to this socket, such as how many messages were taken from its queues.
-  /// zmq_send() processes these commands only about once per millisecond.
+  /// Processes the commands that other threads have sent to this socket. Such a command reports how many messages were
+  /// taken from its queues. zmq_send() processes these commands only about once per millisecond.
   void catch_up() noexcept {
     int events = 0;
     std::size_t length = sizeof events;
@@ -105,7 +106,7 @@ class Letter : kit::Pinned {
   Letter() noexcept { zmq_msg_init(&letter_); }
   ~Letter() { zmq_msg_close(&letter_); }
 
-  /// Returns the memory of the next message, the same until send(); empty if there is no memory.
+  /// Returns the memory of the next message; empty if there is none. Returns the same memory until send().
   [[nodiscard]] std::span<std::byte> open(std::size_t bytes) noexcept {
     if (!open_) {
       open_ = zmq_msg_init_size(&letter_, bytes) == 0;
@@ -125,7 +126,7 @@ class Letter : kit::Pinned {
   }
 
  private:
-  zmq_msg_t letter_;  // empty unless open_
+  zmq_msg_t letter_;  // valid only if open_
   bool open_ = false;
 };
 

@@ -67,13 +67,13 @@ struct Options : Native {
 
   [[nodiscard]] static bool nodrop(const Topic& topic) { return topic.reliability == Reliability::reliable; }
   [[nodiscard]] int send_hwm(const Topic& topic) const { return sndhwm.value_or(bound(topic)); }
-  /// Returns the number of messages after which a best-effort sender calls catch_up(); 0: never.
+  /// Returns after how many messages a best-effort sender calls catch_up(); 0: never.
   [[nodiscard]] unsigned catch_up_every(const Topic& topic) const {
     return is_default_ || nodrop(topic) ? 0 : static_cast<unsigned>((send_hwm(topic) + 1) / 2);
   }
   [[nodiscard]] int receive_hwm(const Topic& topic) const { return rcvhwm.value_or(bound(topic)); }
 
-  /// Returns notes for the report, each once, on queues whose length differs from the requested depth.
+  /// Returns a note for each queue length that differs from the requested depth. Equal notes appear once.
   [[nodiscard]] std::vector<std::string> notes(const std::vector<Topic>& topics) const {
     std::set<std::string> all;
     for (const Topic& topic : topics) {
@@ -92,12 +92,13 @@ struct Options : Native {
   }
 
  private:
-  /// libzmq's default high-water mark, also used for round trips: with a mark of 1 libzmq's threads would signal each other
-  /// twice for every message. In a round trip no messages queue up, so only streams need the depth as a limit.
+  /// libzmq's default high-water mark. Round trips use it as well, because with a mark of 1 libzmq's threads would
+  /// signal each other twice for every message. Only streams need the depth as a limit: in a round trip no messages
+  /// queue up.
   static constexpr std::uint32_t usual_mark = 1000;
 
-  /// Returns how many messages a queue may hold: at most 1 GiB of them, or 64 MiB with keep-all. Keep-all has a bound too,
-  /// because a flood would fill the memory; a reliable sender then waits.
+  /// Returns how many messages fit into 1 GiB, the limit of a queue (with keep-all: 64 MiB). Keep-all has a limit too,
+  /// because a flood would fill the memory. At the limit a reliable sender waits.
   [[nodiscard]] std::uint32_t most(const Topic& topic) const {
     constexpr std::uint64_t keep_all_bytes = std::uint64_t{64} << 20;
     constexpr std::uint64_t deepest_bytes = std::uint64_t{1} << 30;

@@ -1,5 +1,5 @@
-// Publisher and subscriber of a topic. A publisher is an XPUB, a PUB that reports its subscriptions; a subscriber is a SUB. Each
-// publisher has its own socket, which carries only this topic, so subscribers subscribe to all messages.
+// Publisher and subscriber of a topic. A publisher is an XPUB, a PUB that reports its subscriptions; a subscriber is a
+// SUB. Each publisher has its own socket, which sends only this topic, so subscribers subscribe to all messages.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,8 @@ class Publisher : public Writing, public End {
   }
 
   [[nodiscard]] Published publish() noexcept {
-    // libzmq updates a sender's view of the queues only about once per millisecond. Until then a best-effort sender would drop
-    // messages although its queue is empty again.
+    // libzmq updates the sender's count of queued messages only about once per millisecond. Until then a best-effort
+    // sender would drop messages although its queue is empty again.
     if (catch_up_every_ != 0 && ++since_ >= catch_up_every_) {
       since_ = 0;
       socket_.catch_up();

@@ -1,4 +1,4 @@
-// The number of messages that one dds_take() copies into the adapter's memory: as many as fit into a processor's cache.
+// Computes how many messages one dds_take() copies into the adapter's memory: as many as fit into a processor's cache.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The DDS domain of a trial, opened with our own configuration. Keeps the lines that Cyclone DDS logs about this
+// Opens the DDS domain of a trial with our own configuration. Keeps the lines that Cyclone DDS logs about this
 // configuration.
 #pragma once
 
@@ -41,11 +41,11 @@ class Domain {
     domain_ = Entity(domain, "dds_create_domain");
   }
 
-  /// The changes of the trial to the user's own configuration; empty if the user gave no configuration.
+  /// Returns notes on how the trial changed the user's own configuration; empty if the user gave no configuration.
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
-  /// The documents of the configuration that was passed to Cyclone DDS.
+  /// Returns the documents of the configuration that was passed to Cyclone DDS.
   [[nodiscard]] const std::vector<std::string>& documents() const noexcept { return documents_; }
-  /// The lines that Cyclone DDS logged about the configuration.
+  /// Returns the lines that Cyclone DDS logged about the configuration.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }
 
  private:
@@ -62,8 +62,8 @@ class Domain {
   std::vector<std::string> notes_;
 };
 
-/// Lets Cyclone DDS decide about a user's own configuration and about native settings before the first trial: opens the
-/// domain without a participant, so nothing is sent. Throws an AdapterError.
+/// Checks a user's own configuration and native settings before the first trial: opens the domain with them, without a
+/// participant, so that nothing is sent. Throws an AdapterError if Cyclone DDS refuses them.
 inline void check_domain(const Settings& settings) {
   const Native native{settings};
   if (!native.config && native.any.empty()) return;

@@ -51,7 +51,8 @@ struct Element {
   return out + (element.children.empty() ? "" : "\n" + indent) + "</" + name + ">";
 }
 
-/// Replaces the peers of the user's file by the machine itself. A participant that is found by unicast needs an index.
+/// Replaces the peers of the user's file by this machine, and gives participants an index, because peers can find a
+/// participant by unicast only if it has one.
 inline void set_peers(Element& domain, const Settings& settings, const UserFile& user) {
   if (settings.interface != "lo") {
     throw AdapterError("Cyclone DDS: config: " + user.path() + ": AllowMulticast or Peers: without multicast the " +
@@ -64,8 +65,8 @@ inline void set_peers(Element& domain, const Settings& settings, const UserFile&
   domain.set("Discovery/MaxAutoParticipantIndex", std::to_string(std::max<std::uint32_t>(usual, settings.workers)));
 }
 
-/// Sets the files that Cyclone DDS writes, so that they are in the trial's folder. Cyclone DDS would write them, and by
-/// default cyclonedds.log, to the folder from which the user started the run.
+/// Makes Cyclone DDS write its files to the trial's folder. Otherwise it would write them, such as cyclonedds.log, to
+/// the folder in which the user started the run.
 inline void set_files(Element& domain, const Settings& settings, const Native& native, const UserFile& user) {
   const std::string folder = settings.scratch + "/";
   bool traces = !user.xml().empty();
@@ -93,13 +94,12 @@ inline void set_files(Element& domain, const Settings& settings, const Native& n
   const bool is_default = settings.is_default_configuration();
   last.set("@Id", "any");
   last.set("General/Interfaces/NetworkInterface/@name", settings.interface);
-  // The interface lo carries multicast although its MULTICAST flag is not set. Without multicast, discovery would need
-  // a list of peers.
+  // The interface lo transports multicast although its MULTICAST flag is not set. Without multicast, discovery would
+  // need a list of peers.
   last.set("General/Interfaces/NetworkInterface/@multicast", settings.interface == "lo" ? "true" : "default");
   if (!is_default) {
     tuned.set("@Id", "any");
-    // Cyclone DDS's defaults of 14720 B and 1344 B avoid fragments on Ethernet; loopback carries 64 KiB in one
-    // datagram.
+    // Cyclone DDS's defaults of 14720 B and 1344 B avoid fragments on Ethernet; on loopback a datagram may have 64 KiB.
     if (settings.interface == "lo" || native.sizes_datagrams()) {
       tuned.set("General/MaxMessageSize", std::to_string(native.max_message_bytes()) + "B");
       tuned.set("General/FragmentSize", std::to_string(native.fragment_bytes()) + "B");

@@ -1,4 +1,4 @@
-// How many messages readers and writers keep: the trial's history, limited by the memory of the machine.
+// Computes how many messages readers and writers keep: the trial's history, limited by the memory of the machine.
 #pragma once
 
 #include <dds/dds.h>
@@ -28,11 +28,11 @@ struct ReaderHistory {
   std::uint64_t messages = 0;  ///< keep-last: the depth in Cyclone DDS; keep-all: the limit of waiting messages
   bool bounded = false;        ///< true if `messages` is less than the trial requests, so always for keep-all
 
-  /// `sources`: the number of writers, by which the depth is multiplied. Our types have no key, so a reader has one
-  /// instance, in which a message of one writer would otherwise replace a message of another.
+  /// `sources`: the number of writers, by which the depth is multiplied. Our types have no key, so all messages of a
+  /// reader belong to one instance. Without the factor, a message of one writer would replace a message of another.
   ReaderHistory(const Settings& settings, const Topic& topic, std::uint64_t sources) {
     constexpr std::uint64_t mib = std::uint64_t{1} << 20;
-    // For the header of the serialized data, and for the entry of the reader's cache.
+    // The header of the serialized data, and the entry in the reader's cache.
     constexpr std::uint64_t sample_overhead_bytes = 256;
     const std::uint64_t sample = topic.message_bytes + sample_overhead_bytes;
     if (!topic.depth) {
@@ -72,7 +72,8 @@ using Qos = std::unique_ptr<dds_qos_t, DeleteQos>;
   if (topic.depth) {
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, messages);
   } else {
-    // A full reader blocks its receive thread, which then sends no acknowledgements. So a reliable writer also blocks.
+    // A full reader blocks its receive thread, which then sends no acknowledgements. So a reliable writer blocks as
+    // well.
     dds_qset_history(qos.get(), DDS_HISTORY_KEEP_ALL, 0);
     dds_qset_resource_limits(qos.get(), messages, DDS_LENGTH_UNLIMITED, messages);
   }

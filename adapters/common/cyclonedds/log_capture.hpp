@@ -21,13 +21,13 @@
 
 namespace middlemark::cyclonedds {
 
-/// Captures the log of Cyclone DDS from its construction until lines() or its destruction. The log's sink belongs to
-/// the process, so only one object may exist at a time. If the library does not export dds_set_log_sink() (has_sink()
-/// is false), stderr is redirected instead, which is acceptable only for a short time before the start.
+/// Captures the log of Cyclone DDS from its construction until lines() or its destruction. A process has only one log
+/// sink, so only one object may exist at a time. If the library does not export dds_set_log_sink() (has_sink() is
+/// false), stderr is redirected instead, which is acceptable only for a short time before the start.
 class LogCapture : kit::Pinned {
  public:
-  /// `user_file`: the position of the user's own document in the configuration, whose lines are kept in messages;
-  /// nullopt: there is none.
+  /// `user_file`: the index of the user's own document in the configuration; messages keep the line numbers of this
+  /// document. nullopt: there is none.
   explicit LogCapture(std::optional<std::size_t> user_file = std::nullopt)
       : user_place_(user_file ? " (CYCLONEDDS_URI+" + std::to_string(*user_file) + " line " : "") {
     if (set_log_sink(&LogCapture::receive, this)) return;
@@ -46,7 +46,7 @@ class LogCapture : kit::Pinned {
     return std::move(lines_);
   }
 
-  /// Returns the lines captured so far, separated by "; ", each different line once.
+  /// Returns the lines captured so far, separated by "; ". Equal lines appear once.
   [[nodiscard]] std::string text() {
     if (!has_sink()) restore();
     const std::lock_guard lock(mutex_);
@@ -93,7 +93,7 @@ class LogCapture : kit::Pinned {
   void keep(std::string line) {
     line.erase(std::min(line.find_last_not_of(" \n") + 1, line.size()));
     std::ranges::replace(line, '\n', ' ');
-    // Positions in our own documents are removed, because the user does not see these documents.
+    // Remove line numbers of our own documents, because the user does not see these documents.
     if (const std::size_t own = user_place_.empty() ? line.npos : line.find(user_place_); own != line.npos) {
       line.replace(own, user_place_.size(), " (line ");
     }

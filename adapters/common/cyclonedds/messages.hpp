@@ -1,4 +1,4 @@
-// Describes the structs that idlc generated from messages.idl to kit/messages.hpp.
+// Makes the structs that idlc generated from messages.idl usable by kit/messages.hpp: defines its `Types` for them.
 #pragma once
 
 #include <dds/dds.h>

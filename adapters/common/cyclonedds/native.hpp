@@ -21,7 +21,7 @@
 
 namespace middlemark::cyclonedds {
 
-/// A trial's native settings in terms of Cyclone DDS's configuration.
+/// A trial's native settings as elements of Cyclone DDS's configuration.
 struct NativeElements : kit::NativeKeys {
   explicit NativeElements(const Settings* trial = nullptr);
 
@@ -47,13 +47,13 @@ struct NativeElements : kit::NativeKeys {
   }
 };
 
-/// The native settings after their check. Throws an AdapterError for a setting that is wrong, that is given twice, or
-/// that a factor of the trial sets.
+/// A trial's checked native settings. The constructor throws an AdapterError for a setting that is wrong, that is given
+/// twice, or that a factor of the trial sets.
 class Native : public NativeElements {
  public:
   explicit Native(const Settings& settings);
 
-  /// Elements by their path below CycloneDDS/Domain.
+  /// Returns the values of elements by their path below CycloneDDS/Domain.
   [[nodiscard]] std::map<std::string, std::string> elements() const {
     std::map<std::string, std::string> all = any;
     for (const auto& [path, value] : given) {
@@ -69,7 +69,7 @@ class Native : public NativeElements {
     return bytes("General/MaxMessageSize") || bytes("General/FragmentSize");
   }
   [[nodiscard]] std::int64_t max_message_bytes() const { return bytes("General/MaxMessageSize").value_or(65500); }
-  /// The largest fragment that fits into a datagram next to the RTPS headers.
+  /// Returns the size in bytes of the largest fragment that fits into a datagram together with the RTPS headers.
   [[nodiscard]] std::int64_t fragment_bytes() const {
     return bytes("General/FragmentSize").value_or(max_message_bytes() - packet_overhead_bytes);
   }

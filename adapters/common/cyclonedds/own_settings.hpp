@@ -1,5 +1,5 @@
-// The settings of a trial in Cyclone DDS's own form: the XML of the domain, as for CYCLONEDDS_URI, and below it, as a
-// comment, the quality of service that the readers and writers were created with.
+// Returns the settings of a trial in Cyclone DDS's own form. First the XML of the domain, as for CYCLONEDDS_URI, then a
+// comment with the quality of service with which readers and writers were created.
 #pragma once
 
 #include <dds/dds.h>
@@ -18,7 +18,7 @@
 
 namespace middlemark::cyclonedds {
 
-/// Returns the calls that make this quality of service, read back from it.
+/// Reads the values of `qos` and returns the calls that set them.
 [[nodiscard]] inline kit::CodeBlock qos_block(const char* end, const dds_qos_t* qos) {
   kit::CodeBlock block(end);
   dds_reliability_kind_t reliability{};
@@ -54,8 +54,8 @@ namespace middlemark::cyclonedds {
   return block;
 }
 
-/// Returns one XML document with the content of all documents of the domain.
-/// Files of the trial are named without their folder.
+/// Returns one XML document with the content of all documents of the domain. Names the trial's files without their
+/// folder.
 [[nodiscard]] inline std::string one_document(const Domain& domain, const std::string& scratch) {
   if (domain.documents().size() == 1) return domain.documents().front();
   static const std::regex roots(R"(<\?[^>]*\?>|</?CycloneDDS[^>]*>)");

@@ -1,5 +1,5 @@
-// DDS Security of a trial: Cyclone DDS's plug-ins, and a participant that uses them. Keeps the lines that Cyclone DDS
-// logs, such as the reason why a document or a peer was refused.
+// Sets up DDS Security: finds Cyclone DDS's plug-ins and makes a participant that uses them. Keeps the lines that
+// Cyclone DDS logs, such as the reason why a document or a peer was refused.
 #pragma once
 
 #include <dds/dds.h>
@@ -42,8 +42,8 @@ namespace middlemark::cyclonedds {
   return {};
 }
 
-/// Sets the security levels of the transports over the network, and for the other transports the reason why they have
-/// none.
+/// Lists the security levels of the transports over the network. For the other transports, states the reason why they
+/// have none.
 inline void list_security(std::vector<Transport>& transports) {
   const bool has_plugins = !security_plugins().empty();
   for (Transport& transport : transports) {
@@ -64,7 +64,7 @@ inline void list_security(std::vector<Transport>& transports) {
 /// The participant of a trial, with DDS Security if the trial has a security level.
 class Participant {
  public:
-  /// `qos`: further quality of service, or null.
+  /// `qos`: the participant's other quality of service, or null.
   explicit Participant(const Settings& settings, Qos qos = nullptr) : settings_(settings) {
     const auto domain = static_cast<dds_domainid_t>(settings.domain);
     if (settings.security != Security::none) {
@@ -86,7 +86,8 @@ class Participant {
   [[nodiscard]] dds_entity_t get() const noexcept { return participant_.get(); }
   [[nodiscard]] const Entity& entity() const noexcept { return participant_; }
 
-  /// Errors and warnings that Cyclone DDS has logged since the participant was created; empty without security.
+  /// Returns the errors and warnings that Cyclone DDS has logged since the participant was created; empty without
+  /// security.
   [[nodiscard]] std::string logged() const { return log_ ? log_->text() : ""; }
 
   /// Returns the logged lines, and the qualities of service for which writers and readers did not match a peer.
@@ -98,7 +99,7 @@ class Participant {
   [[nodiscard]] std::string protected_by() const { return dds_security::words(settings_, "ECDH+prime256v1-CEUM"); }
 
  private:
-  /// Adds the incompatible qualities of service of all writers and readers below `parent`.
+  /// Appends to `text` the incompatible qualities of service of all writers and readers below `parent`.
   static void add_incompatible(dds_entity_t parent, std::string& text) {
     std::array<dds_entity_t, 64> children{};
     const dds_return_t found = dds_get_children(parent, children.data(), children.size());

@@ -18,7 +18,7 @@
 
 namespace middlemark::cyclonedds {
 
-/// Number of writers of its topic that a reader has found.
+/// Returns the number of writers of its topic that a reader has found.
 [[nodiscard]] inline std::size_t writers_found(const Entity& reader) {
   dds_subscription_matched_status_t status{};
   checked(dds_get_subscription_matched_status(reader.get(), &status), "dds_get_subscription_matched_status");
@@ -90,7 +90,7 @@ class Subscriber : kit::Pinned {
     return visits;
   }
 
-  /// Delivers all messages that have arrived. A message that stayed in the reader would raise no further event.
+  /// Delivers all messages that have arrived. If it left one in the reader, no later event would report it.
   void deliver() noexcept {
     deliver_([this]() noexcept { take_up_to(std::numeric_limits<std::size_t>::max(), listener_); });
   }

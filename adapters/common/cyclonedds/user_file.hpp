@@ -1,5 +1,5 @@
-// A user's own configuration file, of the kind that CYCLONEDDS_URI names. It is combined with the trial's
-// configuration.
+// Reads a user's own configuration file, in the format for CYCLONEDDS_URI, so that the trial's configuration can
+// include it.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,8 @@ struct PlacedElement {
 };
 
 /// Returns the elements in the order of their first tags. Cyclone DDS reads a dialect of XML in which `</>` ends any
-/// element and a root is not needed, so no XML parser can read every file. Errors are left to Cyclone DDS.
+/// element and a root is not needed, so no XML parser can read every file. Does not report errors in the file; Cyclone
+/// DDS does.
 [[nodiscard]] inline std::vector<PlacedElement> placed_elements(const std::string& xml) {
   std::vector<PlacedElement> all;
   std::vector<std::size_t> open;
@@ -83,8 +84,9 @@ struct PlacedElement {
   return all;
 }
 
-/// Reads the file without the elements that the trial sets. Otherwise Cyclone DDS would use the file's network interface
-/// as well as ours, and would ignore settings that the file has for another domain. Throws an AdapterError.
+/// Reads the file and leaves out the elements that the trial sets. With them, Cyclone DDS would use the file's network
+/// interface in addition to ours, and would ignore the file's settings if they were for another domain. Throws an
+/// AdapterError.
 class UserFile {
  public:
   explicit UserFile(const std::optional<std::string>& path) {
@@ -100,13 +102,13 @@ class UserFile {
   }
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// The file's content without those elements, with its lines at their places; empty if there is no file.
+  /// Returns the file's content without those elements; empty if there is no file. Line numbers are those of the file.
   [[nodiscard]] const std::string& xml() const noexcept { return xml_; }
-  /// The name of the file into which the trial writes Cyclone DDS's trace.
+  /// Returns the name of the file into which the trial writes Cyclone DDS's trace.
   [[nodiscard]] const std::string& trace() const noexcept { return trace_; }
-  /// The name of the file into which the trial writes captured packets; empty: there is none.
+  /// Returns the name of the file into which the trial writes captured packets; empty if there is none.
   [[nodiscard]] const std::string& packets() const noexcept { return packets_; }
-  /// True if the file names peers, or if its AllowMulticast excludes the discovery of participants (spdp).
+  /// Returns true if the file names peers, or if its AllowMulticast excludes the discovery of participants (spdp).
   [[nodiscard]] bool discovers_by_unicast() const noexcept { return peers_ || !multicast_discovery_; }
 
   [[nodiscard]] std::vector<std::string> notes() const {
@@ -122,7 +124,7 @@ class UserFile {
     return all;
   }
 
-  /// Returns the last part of a path, because the file is written to the scratch folder.
+  /// Returns the last part of a path. The file is written to the scratch folder under this name.
   [[nodiscard]] static std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
  private:
@@ -139,7 +141,7 @@ class UserFile {
                                                 "ddssecurity",
                                                 "security"};
     std::string edited;
-    std::size_t kept = 0;  // the position up to which the file is in `edited`
+    std::size_t kept = 0;  // `edited` contains the file up to this position
     const auto replace = [&](std::size_t begin, std::size_t end, const std::string& by) {
       edited += xml_.substr(kept, begin - kept) + by;
       edited.append(static_cast<std::size_t>(std::count(xml_.begin() + static_cast<std::ptrdiff_t>(begin),

@@ -1,5 +1,5 @@
-// All differences between versions of Cyclone DDS. 0.10 has shared memory built in; 11 has it in a plug-in of its
-// "publish-subscribe message exchange" (PSMX).
+// Contains all code that differs between versions of Cyclone DDS. 0.10 has shared memory built in; 11 has it in a
+// plug-in of its "publish-subscribe message exchange" (PSMX).
 #pragma once
 
 #include <dds/dds.h>
@@ -40,7 +40,7 @@ inline constexpr std::initializer_list<int> shared_memory_processes = {1, 2};
 inline constexpr const char* shared_memory_needs =
     "check that the loaded libddsc was built with iceoryx (ENABLE_SHM): `ldd` on it shows libiceoryx_binding_c";
 
-/// Pattern of the lock files that killed workers leave. iceoryx names them after its name for the process.
+/// Pattern of the lock files that killed workers leave. Their names contain iceoryx's name of the process.
 inline constexpr const char* runtime_residue = "/tmp/iceoryx_rt_*";
 
 [[nodiscard]] inline Elements shared_memory_elements(bool on) {
@@ -65,7 +65,7 @@ inline void batch(dds_qos_t* /*qos*/) {}
 
 #else
 
-/// Not 1: within one process a writer always gives its readers a copy in the process's memory.
+/// 1 is not in the list: within one process a writer always gives its readers a copy in the process's memory.
 inline constexpr std::initializer_list<int> shared_memory_processes = {2};
 inline constexpr const char* shared_memory_needs =
     "check that Cyclone DDS's plug-in libpsmx_iox.so was built (ENABLE_ICEORYX) and is next to libddsc or on "

@@ -19,15 +19,15 @@
 
 namespace middlemark::cyclonedds {
 
-/// Number of readers of its topic that a writer has found.
+/// Returns the number of readers of its topic that a writer has found.
 [[nodiscard]] inline std::size_t readers_found(const Entity& writer) {
   dds_publication_matched_status_t status{};
   checked(dds_get_publication_matched_status(writer.get(), &status), "dds_get_publication_matched_status");
   return status.current_count;
 }
 
-/// A thread that flushes `writer` every `period`. Cyclone DDS alone would keep a batch that does not fill its datagram
-/// until the next write. Flushing an empty batch takes a lock and sends nothing.
+/// A thread that flushes `writer` every `period`. Without it, Cyclone DDS would keep a batch that does not fill its
+/// datagram until the next write. Flushing an empty batch takes a lock and sends nothing.
 class Flusher {
  public:
   Flusher(dds_entity_t writer, std::chrono::nanoseconds period)

@@ -1,4 +1,4 @@
-// The names of DDS's qualities of service by their number, which is the same in every implementation.
+// Names DDS's qualities of service by their numbers. The numbers are the same in every implementation.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ inline constexpr std::array<const char*, 25> names{"none",
                                                    "DATAREPRESENTATION",
                                                    "TYPECONSISTENCY"};
 
-/// Appends to `text` that the quality of service `policy` of a peer does not fit, unless `count`, the number of such
-/// peers, is 0. `status`: the status of DDS that reports it.
+/// Appends to `text` that `count` peers do not match because of the quality of service `policy`. Appends nothing if
+/// `count` is 0. `status`: the name of the DDS status that reports this.
 inline void add(std::string& text, const char* status, std::uint32_t policy, std::int64_t count) {
   if (count == 0) return;
   text += (text.empty() ? "" : "; ") + std::string(status) + ": " +

@@ -1,5 +1,5 @@
-// DDS Security 1.1 with a library's built-in plugins: the properties of a participant, and a text that names the
-// protection which its governance document enables, in the words of the standard.
+// Sets up DDS Security 1.1 with a library's built-in plugins. Returns the properties of a participant, and a text with
+// the protection that its governance document enables, in the standard's words.
 #pragma once
 
 #include <fstream>
@@ -35,8 +35,8 @@ using Properties = std::vector<std::pair<std::string, std::string>>;
           {access + "permissions", file + credentials.permissions()}};
 }
 
-/// Returns a text that names the protection between two participants. `key_agreement`: the library's name of its key
-/// agreement.
+/// Returns a text that names the protection between two participants. `key_agreement`: the library's name of the key
+/// agreement that it uses.
 [[nodiscard]] inline std::string words(const Settings& settings, const std::string& key_agreement) {
   const std::string path = kit::Credentials(settings).governance(settings.security);
   std::ifstream file(path, std::ios::binary);

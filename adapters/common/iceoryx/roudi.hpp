@@ -1,5 +1,5 @@
-// RouDi, iceoryx's daemon: its memory pools, its command line, and a check that it runs. Used by every adapter whose
-// messages lie in iceoryx's shared memory.
+// RouDi, iceoryx's daemon: its memory pools, its command line, and a check that it runs. Used by every adapter that
+// sends through iceoryx's shared memory.
 #pragma once
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct Pool {
 
 [[nodiscard]] inline std::string roudi_toml(const std::string& adapter) { return adapter + "-roudi.toml"; }
 
-/// Returns the name under /dev/shm of the segment that contains the messages. iceoryx names this segment after the
+/// Returns the name under /dev/shm of the segment that contains the messages. The segment's name is the name of the
 /// group that may write to it, which is this process's group. (The segment iceoryx_mgmt contains queues and indices,
 /// never a message.)
 [[nodiscard]] inline std::string data_segment() {

@@ -1,7 +1,9 @@
-// Lists the installed RMWs, sets which RMW this process loads, and finds the middleware under an RMW. Does not use rclcpp.
+// Lists the installed RMWs, selects the RMW that this process loads, and finds the middleware that an RMW uses. Does
+// not use rclcpp.
 //
-// A process can load one RMW only, which RMW_IMPLEMENTATION names. If the variable is set, rcl loads the RMW before main().
-// So a worker restarts without the variable (start_without_rmw()) and sets it to its trial's transport (load_rmw()).
+// A process can load only one RMW, whose name is in RMW_IMPLEMENTATION. If this variable is set, rcl loads the RMW
+// before main(). So a worker restarts without the variable (start_without_rmw()) and later sets it to the RMW of its
+// trial's transport (load_rmw()).
 #pragma once
 
 #include <dlfcn.h>
@@ -42,8 +44,8 @@ inline void start_without_rmw(char** argv) {
   std::exit(1);
 }
 
-/// True for --describe, which may load every RMW to find the middleware under each. A worker that measures loads one
-/// RMW only.
+/// True for --describe, which may load every RMW to find the middleware that each uses. A worker that measures loads
+/// only one RMW.
 inline bool measures_nothing = false;
 
 /// Returns the user's default RMW, which RMW_IMPLEMENTATION named when the worker started; empty if it was not set.
@@ -91,7 +93,7 @@ struct Rmw {
   return found;
 }
 
-/// Sets which RMW this process loads when ROS 2 is first used. An empty name leaves ROS 2's default.
+/// Selects the RMW that this process loads when it first uses ROS 2. Empty: ROS 2's default.
 inline void load_rmw(const std::string& name) {
   if (!name.empty()) setenv("RMW_IMPLEMENTATION", name.c_str(), 1);
 }
@@ -101,7 +103,7 @@ inline void load_rmw(const std::string& name) {
 [[nodiscard]] inline std::string beneath(const std::string& rmw) {
   struct Middleware {
     const char* name;
-    const char* function;  // a function that only its library has
+    const char* function;  // a function that only this middleware's library has
   };
   constexpr Middleware all[] = {
       {"Fast DDS", "_ZN8eprosima7fastdds3dds24DomainParticipantFactory12get_instanceEv"},

@@ -1,5 +1,5 @@
-// SROS2 for this process: makes an enclave from the trial's certificates, in the layout of `ros2 security create_enclave`,
-// and sets the variables that rcl reads. Does not use ROS 2.
+// Sets up SROS2 for this process: makes an enclave from the trial's certificates, in the layout of `ros2 security
+// create_enclave`, and sets the variables that rcl reads. Does not use ROS 2.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 namespace middlemark::ros2 {
 
-/// Returns the files of an enclave: the name that an RMW expects, and the path of the certificate or key.
+/// Returns the files of an enclave: by the name that an RMW expects, the path of the certificate or key.
 [[nodiscard]] inline std::map<std::string, std::string> enclave_files(const Settings& settings) {
   const kit::Credentials set(settings);
   return {{"identity_ca.cert.pem", set.own_authority()},
@@ -43,7 +43,8 @@ namespace middlemark::ros2 {
   return keystore;
 }
 
-/// Sets the environment variables of SROS2, whatever the user's shell has set. Call before rcl_init() and rclcpp::init().
+/// Sets the environment variables of SROS2 and replaces values that the user's shell has set. Call before rcl_init()
+/// and rclcpp::init().
 inline void use_security(const Settings& settings) {
   const bool wanted = settings.security != Security::none;
   setenv("ROS_SECURITY_ENABLE", wanted ? "true" : "false", 1);

@@ -14,15 +14,16 @@
 
 namespace middlemark::ros2 {
 
-/// Fast DDS's default period of heartbeats, the longest of the RMWs. Only a heartbeat makes a reader ask for the messages
-/// that it lacks.
+/// Fast DDS's default period of heartbeats, the longest of the RMWs. A reader asks for missing messages only after a
+/// heartbeat.
 inline constexpr std::chrono::milliseconds heartbeat_period{3000};
 
 inline constexpr const char* intraprocess_name = "intraprocess";
-/// A pattern that matches no segment. Under `intraprocess` the RMW may map segments too, but they carry no messages.
+/// A pattern that matches no segment. With `intraprocess` the RMW may map segments as well, but no message goes through
+/// them.
 inline constexpr const char* no_segment = "/";
 
-/// Returns an RMW's name and the known versions, such as "rmw_fastrtps_cpp 6.2.7 (Fast DDS 2.9.1)".
+/// Returns an RMW's name with the versions that are known, such as "rmw_fastrtps_cpp 6.2.7 (Fast DDS 2.9.1)".
 [[nodiscard]] inline std::string words_of(const Rmw& rmw, const std::string& beneath) {
   return rmw.name + (rmw.version.empty() ? "" : " " + rmw.version) + (beneath.empty() ? "" : " (" + beneath + ")");
 }
@@ -38,8 +39,8 @@ inline constexpr const char* no_segment = "/";
 
 [[nodiscard]] inline bool over_fastdds(const std::string& rmw) { return rmw.find("fastrtps") != rmw.npos; }
 
-/// Returns how a publish() that the RMW refused is counted. A reliable publisher over Fast DDS has timed out, because
-/// Fast DDS has waited 100 ms for room in its history; the RMW itself reports only a failure.
+/// Returns the result of a publish() that failed in the RMW. For a reliable publisher over Fast DDS it is timed_out,
+/// because Fast DDS waits 100 ms for room in its history before it fails. The RMW itself reports only a failure.
 [[nodiscard]] inline Published refused(const Settings& settings) {
   const bool waited = over_fastdds(settings.transport) && settings.reliability == Reliability::reliable;
   return waited ? Published::timed_out : Published::failed;
@@ -49,8 +50,8 @@ inline constexpr const char* no_segment = "/";
   return over_fastdds(rmw) || rmw.find("cyclonedds") != rmw.npos;
 }
 
-/// Returns the carrier of best effort over Fast DDS, which depends on its version. `beneath`: such as "Fast DDS 2.9.1".
-/// Version 2.9 used UDP, and version 2.14 and later use shared memory; others were not tried.
+/// Returns the transport that Fast DDS uses for best effort, which depends on its version. `beneath`: such as "Fast DDS
+/// 2.9.1". Version 2.9 used UDP, and version 2.14 and later use shared memory; others were not tried.
 [[nodiscard]] inline std::string best_effort_carrier(const std::string& beneath) {
   int major = 0;
   int minor = 0;
@@ -59,7 +60,7 @@ inline constexpr const char* no_segment = "/";
   return major == 2 && minor == 9 ? "udp" : "any";
 }
 
-/// Describes the transport of an RMW between two processes of a host. `beneath`: the middleware under the RMW.
+/// Describes the transport of an RMW between two processes of a host. `beneath`: the middleware that the RMW uses.
 [[nodiscard]] inline Transport network(const std::string& rmw, const std::string& beneath) {
   Transport transport;
   transport.name = rmw;
@@ -68,7 +69,7 @@ inline constexpr const char* no_segment = "/";
   if (over_fastdds(rmw)) {
     transport.carrier = "shared-memory";
     transport.best_effort_carrier = best_effort_carrier(beneath);
-    transport.segments = {"fastrtps_*", "fastdds_*"};  // before and since Fast DDS 3
+    transport.segments = {"fastrtps_*", "fastdds_*"};  // before Fast DDS 3, and since
   }
   if (over_dds_security(rmw)) {
     transport.security = {Security::none, Security::authenticated, Security::signed_, Security::encrypted};
@@ -79,13 +80,13 @@ inline constexpr const char* no_segment = "/";
   return transport;
 }
 
-/// Returns the protection of a trial. ROS 2 does not report it, so this text names what an RMW over DDS applies under
-/// the strategy Enforce. An RMW that cannot apply all of that refuses to start.
+/// Returns the protection of a trial. ROS 2 does not report it, so this text names the protection that an RMW over DDS
+/// applies with the strategy Enforce. An RMW that cannot apply all of it does not start.
 [[nodiscard]] inline std::string protected_by(const std::string& words) {
   return "SROS2, strategy Enforce, " + words + ": DDS Security (PKI-DH, Access-Permissions, AES-GCM-GMAC)";
 }
 
-/// Returns the files that a killed process may leave, whatever its RMW.
+/// Returns the files that a killed process may leave, with any RMW.
 [[nodiscard]] inline std::vector<std::string> residue() {
   return {"/dev/shm/fastrtps_*", "/dev/shm/sem.fastrtps_*", "/dev/shm/fastdds_*", "/dev/shm/sem.fastdds_*",
           "/dev/shm/fast_datasharing_*"};
@@ -127,8 +128,8 @@ inline constexpr const char* no_segment = "/";
   return all;
 }
 
-/// Returns the default segment of Fast DDS, unless the user's profile may have another. Messages of best effort are not
-/// sent again, so they have no larger latency.
+/// Returns the default segment of Fast DDS. Returns none if the user's profile may set another segment. Returns none
+/// for best effort, because Fast DDS does not send these messages again, so their latency does not rise.
 [[nodiscard]] inline SharedSegment shared_segment(const std::string& rmw, const Settings& settings) {
   constexpr std::uint64_t segment = 512 * 1024;  // Fast DDS's default
   if (!over_fastdds(rmw) || settings.transport == intraprocess_name || settings.reliability != Reliability::reliable ||

@@ -64,14 +64,14 @@ pub struct Bell(SyncSender<()>);
 
 impl DataReaderListener<Octets> for Bell {
     async fn on_data_available(&mut self, _reader: DataReaderAsync<Octets>) {
-        let _ = self.0.try_send(()); // full: the bell has already rung
+        let _ = self.0.try_send(()); // full: the subscriber is already notified
     }
 }
 
 pub struct Subscriber {
     reader: DataReader<Octets>,
     rings: Receiver<()>,
-    /// True if the last take() may have left messages for which the bell does not ring again.
+    /// True if the last take() may have left messages, for which the listener is not called again.
     more: bool,
 }
 

@@ -1,4 +1,4 @@
-//! An adapter for Dust DDS. README.md says how each setting maps to Dust DDS's own.
+//! An adapter for Dust DDS. README.md lists which settings of Dust DDS each setting of a trial sets.
 
 mod ends;
 mod transport;
@@ -49,13 +49,13 @@ middlemark_adapter::native_settings! {
     }
 }
 
-/// Fragment size in bytes: Dust DDS's default, which suits Ethernet.
+/// Fragment size in bytes on Ethernet: Dust DDS's default.
 const USUAL: u32 = 1344;
 
 /// Fragment size in bytes on loopback: a datagram of nearly 64 KiB.
 const ON_LOOPBACK: u32 = 65_000;
-/// The most fragments of a message. A reader requests its missing fragments as one set, and panics if the set spans
-/// more.
+/// The most fragments of a message. A reader requests its missing fragments as one set, and panics if the first and the
+/// last are further apart.
 const MOST_FRAGMENTS: u32 = 256;
 
 /// Returns the size of the largest message in bytes.
@@ -182,8 +182,8 @@ impl Adapter for DustDds {
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
         let qos = DataReaderQos {
             reliability: self.reliability(topic),
-            // The depth times the number of publishers: otherwise a message of one publisher would replace a message of
-            // another.
+            // The depth times the number of publishers. With the depth alone, a message of one publisher would replace
+            // a message of another.
             history: history(topic.capacity()),
             ..Default::default()
         };

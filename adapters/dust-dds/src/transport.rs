@@ -1,6 +1,6 @@
-//! Dust DDS's own UDP transport, changed to send multicast on one interface only. The transport's `interface_name`
-//! limits the interfaces on which it listens and the addresses that it announces, but not the interfaces on which it
-//! sends multicast.
+//! Dust DDS's own UDP transport, changed to send multicast on one interface only. The original has `interface_name`,
+//! which limits the interfaces on which it listens and the addresses that it announces, but not the interfaces on which
+//! it sends multicast.
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 

@@ -1,4 +1,4 @@
-//! Wakes receivers that sleep. Besides the service that carries the messages there is an event service.
+//! Wakes receivers that sleep, by an event service in addition to the service of the messages.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use middlemark_adapter::LastError;
 
 use crate::{Outcome, Trial};
 
-/// The only event: the receiver shall check for messages.
+/// The only event: it makes the receiver check for messages.
 const LOOK: usize = 0;
 
 fn events<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32) -> Outcome<PortFactory<V>> {
@@ -31,8 +31,8 @@ fn events<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32)
 /// Wakes the receivers of an event service.
 pub struct Bell<V: Service>(Notifier<V>);
 
-/// Returns a bell for each name of an event service. Empty if receivers poll. `ringers` and `sleepers` are the numbers
-/// of notifiers and listeners of a service.
+/// Returns a bell for each of `names`, the names of event services. Returns no bells if receivers poll. `ringers` and
+/// `sleepers` are the numbers of notifiers and listeners of a service.
 pub fn bells<V: Service, N: AsRef<str>>(
     trial: &Trial<V>,
     names: impl IntoIterator<Item = N>,
@@ -62,7 +62,7 @@ impl<V: Service> Bell<V> {
 /// wake the receiver.
 pub struct Sleeper<V: Service>(Listener<V>);
 
-/// Returns `None` if receivers poll.
+/// Creates the sleeper of the event service `name`. Returns `None` if receivers poll.
 pub fn sleeper<V: Service>(trial: &Trial<V>, name: &str, ringers: u32, sleepers: u32) -> Outcome<Option<Sleeper<V>>> {
     let listener = || Ok(Sleeper(events(trial, name, ringers, sleepers)?.listener_builder().create()?));
     trial.blocks().then(listener).transpose()

@@ -1,11 +1,12 @@
-//! The number of messages that fit into the trial's shared memory, which limits the depth.
+//! Computes how many messages fit into the trial's shared memory. This number limits the depth.
 
 use iceoryx2::prelude::Config;
 use middlemark_adapter::{Error, Result, Settings, Topic};
 
 /// An upper bound of the bytes that a message's header and alignment need.
 const HEADER_BYTES: usize = 128;
-/// The chunks of a client that has one request in progress: three for requests, and six for replies of its server.
+/// The number of chunks that a client with one request in progress needs: three for requests, and six for its server's
+/// replies.
 const CHUNKS_OF_A_CALL: usize = 9;
 /// Limits of a keep-all buffer, which would otherwise fill the machine's memory.
 const KEEP_ALL_MESSAGES: usize = 8192;

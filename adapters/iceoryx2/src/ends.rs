@@ -1,5 +1,5 @@
-//! Code that the adapter's publishers, subscribers, clients and servers share: the memory of a message, the limit on a
-//! sender's waiting time, and the number of messages that one take visits.
+//! Code that the adapter's publishers, subscribers, clients and servers share: the memory of a message, the limit of a
+//! sender's wait, and the bound of a take.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -27,7 +27,7 @@ pub trait Sends {
     /// # Safety
     /// All of the memory must have been written.
     unsafe fn send(&self, lent: Self::Lent) -> Result<(), Self::Error>;
-    /// Returns the index of the bell that wakes the receiver of the next message.
+    /// Returns the index of the bell that the sender rings after the next message.
     fn addressee(&self) -> usize {
         0
     }
@@ -39,7 +39,7 @@ pub trait Sends {
     fn found(&self) -> usize;
 }
 
-/// Implements Publisher for a port that sends. Fields are dropped in this order, so the loan is dropped before its
+/// Implements Publisher for a port that sends. Rust drops the fields in this order: the loan must be dropped before its
 /// port.
 pub struct Sender<V: Service, S: Sends> {
     /// The loaned memory of the next message.
@@ -49,7 +49,7 @@ pub struct Sender<V: Service, S: Sends> {
     /// memory.
     own: Option<Buffer>,
     port: S,
-    /// Empty if receivers poll.
+    /// The bells that wake receivers; empty if receivers poll.
     bells: Vec<Bell<V>>,
     patience: Patience,
     bytes: usize,
@@ -68,7 +68,7 @@ impl<V: Service, S: Sends> Sender<V, S> {
         Self { next: None, turn: 0, own, port, bells, patience, bytes }
     }
 
-    /// Drops memory that was borrowed for an earlier request.
+    /// Drops `next` if it was borrowed for an earlier request.
     fn drop_outdated_loan(&mut self) {
         let turn = self.port.turn();
         if self.turn != turn {
@@ -77,7 +77,7 @@ impl<V: Service, S: Sends> Sender<V, S> {
         }
     }
 
-    /// Returns the memory of the next message, which it borrows unless it was borrowed before.
+    /// Returns the memory of the next message. Borrows it from iceoryx2 if `next` is empty.
     fn lend(&mut self, error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
         self.drop_outdated_loan();
         if self.next.is_none() {
@@ -116,7 +116,7 @@ impl<V: Service, S: Sends> middlemark_adapter::Publisher for Sender<V, S> {
         // SAFETY: the contract requires that the caller has written all bytes of the message.
         let sent = unsafe { self.port.send(lent) };
         if let Some(bell) = self.bells.get(self.port.addressee()) {
-            bell.ring(error); // also after a timeout, because other receivers may have received the message
+            bell.ring(error); // even after a timeout: other receivers may have received the message
         }
         match sent {
             Ok(()) => Published::Ok,
@@ -146,7 +146,7 @@ pub trait Receives {
 
 pub struct Receiver<V: Service, R> {
     pub port: R,
-    /// `None` if receivers poll.
+    /// Waits for messages; `None` if receivers poll.
     pub sleeper: Option<Sleeper<V>>,
 }
 
@@ -167,8 +167,8 @@ impl<V: Service, R: Receives> middlemark_adapter::Subscriber for Receiver<V, R> 
         Self::MOST_PER_TAKE
     }
 
-    /// Checks for messages before it sleeps, because an earlier call may have consumed the ring that announced a
-    /// message which has not been taken yet.
+    /// Checks for messages before it sleeps: an earlier call may have consumed the ring for a message that was not
+    /// taken yet.
     fn wait(&mut self, timeout: Duration, error: &mut LastError) -> bool {
         match &self.sleeper {
             Some(sleeper) if !self.port.has() => sleeper.sleep(timeout, error),
@@ -234,7 +234,7 @@ impl<A: middlemark_adapter::Subscriber, B: middlemark_adapter::Subscriber> middl
 /// All receivers of a message have one deadline, and the clock is read only if a receiver is full.
 #[derive(Default)]
 pub struct Patience {
-    /// True until a full receiver delays the current message.
+    /// True until a full receiver delays the current message for the first time.
     fresh: Arc<AtomicBool>,
 }
 

@@ -1,4 +1,4 @@
-//! An adapter for Eclipse iceoryx2. README.md says how each setting maps to iceoryx2's own.
+//! An adapter for Eclipse iceoryx2. README.md lists which settings of iceoryx2 each setting of a trial sets.
 
 mod bell;
 mod buffer_size;
@@ -103,12 +103,13 @@ impl<V: Service> Trial<V> {
         Ok(Self { node, buffer, native, settings, code: Code::default(), _root: root })
     }
 
-    /// True if receivers sleep, and each message is followed by a notification.
+    /// Returns true if receivers sleep. Senders then send a notification after each message.
     fn blocks(&self) -> bool {
         self.settings.reception == Reception::Block
     }
 
-    /// True if a full buffer drops its oldest message. Otherwise the sender waits, or the newest message is refused.
+    /// Returns true if a full buffer drops its oldest message. Otherwise the sender waits or the newest message is
+    /// refused.
     fn overflows(&self, topic: &Topic) -> bool {
         !topic.reliable() && topic.depth().is_some()
     }
@@ -146,7 +147,7 @@ impl Adapter for Iceoryx2 {
     }
 
     fn open(settings: &'static Settings) -> Result<Self> {
-        // A longer scope would make the address of a listener's Unix socket too long.
+        // With a longer scope, the address of a listener's Unix socket would be too long.
         const LONGEST_SCOPE: usize = 28;
         let scope = &settings.scope;
         if scope.len() > LONGEST_SCOPE {
@@ -224,10 +225,10 @@ fn made<T>(what: &str, name: &str, made: Outcome<T>) -> Result<T> {
     })
 }
 
-/// Returns the library's defaults, without the user's configuration files, with these changes. Files go into the
-/// trial's folder. The path of this folder may be too long for the address of a Unix socket, so it is replaced by the
-/// path of its descriptor. Shared memory has no folders, so a prefix separates trials. The launcher cleans up after
-/// killed processes, so iceoryx2 does not search for dead nodes.
+/// Returns the library's defaults with a few changes, and ignores the user's configuration files. iceoryx2 writes its
+/// files into the trial's folder. The path of this folder may be too long for the address of a Unix socket, so the
+/// configuration contains the path of its descriptor instead. Shared memory has no folders, so the names of each trial
+/// have a prefix. The launcher cleans up after killed processes, so iceoryx2 does not search for dead nodes.
 fn config(scope: &str, root: &File) -> Outcome<Config> {
     let mut config = Config::default();
     let path = format!("/proc/self/fd/{}", root.as_raw_fd());

@@ -92,7 +92,7 @@ impl<V: Service> Sends for Requests<V> {
     type Error = RequestSendError;
     const TIMED_OUT: RequestSendError = RequestSendError::SendError(SendError::UnableToDeliver);
 
-    /// Drops the last request: it was answered, or the client has stopped waiting for the reply.
+    /// Drops the last request, after its reply or when the client has stopped waiting for the reply.
     #[inline]
     fn lend(&self, bytes: usize) -> Result<Self::Lent, LoanError> {
         self.pending.replace(None);
@@ -206,8 +206,7 @@ impl<V: Service> Receives for Requested<V> {
         let payload: *const [u8] = request.payload();
         self.visit.request.replace(Some(request));
         self.visit.turn.set(self.visit.turn.get() + 1);
-        // SAFETY: the payload lies in shared memory and is valid as long as the request, which is dropped after the
-        // visit.
+        // SAFETY: the payload is in shared memory and is valid until the request is dropped, which is after the visit.
         visitor.visit(unsafe { &*payload });
         self.visit.request.take();
         Ok(true)

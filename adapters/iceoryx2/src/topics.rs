@@ -27,7 +27,7 @@ fn defaults() -> PublishSubscribe {
 /// an existing service with other values.
 fn service<V: Service>(trial: &Trial<V>, topic: &Topic) -> Outcome<Factory<V>> {
     let defaults = defaults();
-    // The default configuration keeps the library's limits if they are high enough for the trial.
+    // In the default configuration, keep the library's limits if they are high enough for the trial.
     let is_default = trial.settings.is_default_configuration();
     let limit = |default: usize, needed: u32| if is_default { default.max(needed as usize) } else { needed as usize };
     let mut builder = applied!(

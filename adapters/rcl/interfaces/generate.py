@@ -1,7 +1,7 @@
 """Generate the C code of the interfaces in this folder with the generators of a ROS 2 from PyPI.
 
-Run by the Python of the environment with the wheels: generate.py OUTPUT. OUTPUT gets one folder per package. Prints the
-C and C++ sources, one per line.
+Run it with the Python of the environment with the wheels: generate.py OUTPUT. Writes one folder per package into
+OUTPUT. Prints the paths of the C and C++ sources, one per line.
 """
 
 import os

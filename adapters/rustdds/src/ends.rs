@@ -33,7 +33,8 @@ impl Publisher {
 impl middlemark_adapter::Publisher for Publisher {
     fn loan(&mut self, bytes: usize, _error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
         self.length = bytes;
-        // get_mut() succeeds: RustDDS has serialized and dropped the previous message, the memory's only other owner.
+        // get_mut() succeeds, because the memory's only other owner was the previous message, which RustDDS has
+        // serialized and dropped.
         let memory = Arc::get_mut(&mut self.memory)?;
         let whole = memory.message().len();
         memory.loan(whole)?.get_mut(..bytes)
@@ -72,9 +73,9 @@ impl Bell {
 
 pub struct Subscriber {
     reader: Reader,
-    /// `Some` with reception `block`.
+    /// `Some` only if the reception is `block`.
     bell: Option<Bell>,
-    /// True if the last take() stopped early. Messages may be left that the socket does not announce again.
+    /// True if the last take() stopped at its bound. The socket does not report the messages that may be left.
     more: bool,
     memory: RefCell<Vec<u8>>,
     peers: Arc<Peers>,
@@ -95,8 +96,9 @@ impl middlemark_adapter::Subscriber for Subscriber {
             self.reader.drain_read_notifications();
         }
         for visits in 0..Self::MOST_PER_TAKE {
-            // RustDDS decodes under a lock that its own thread also takes for each message. A visitor may publish, and then
-            // waits for that thread. So the decoder only copies the octets, and the visit comes after the lock was released.
+            // RustDDS decodes under a lock that its own thread also takes for each message. A visitor that publishes
+            // would wait for that thread. So the decoder only copies the octets, and the visit follows when the lock is
+            // released.
             match self.reader.try_take_one_with(decoder(&self.memory)) {
                 Ok(Some(_)) => visitor.visit(&self.memory.borrow()),
                 Ok(None) => {

@@ -1,4 +1,4 @@
-//! RustDDS as an adapter. README.md lists the RustDDS option that each setting sets.
+//! An adapter for RustDDS. README.md lists the RustDDS option that each setting sets.
 
 mod ends;
 mod octets;
@@ -98,7 +98,7 @@ impl Adapter for RustDds {
         let address: Ipv4Addr = settings.ipv4()?.parse()?;
         let code = Code::default();
         let writes = Participant::open(settings, &native, address, &code)?;
-        // A participant finds its own readers by its own multicast, and there is no multicast on loopback.
+        // A participant finds its own readers only by its own multicast, which does not exist on loopback.
         let to_itself = settings.endpoints.iter().any(|topic| topic.publishers_here > 0 && topic.subscribers_here > 0);
         let apart = address.is_loopback() && to_itself;
         let reads = if apart { Participant::open(settings, &native, address, &code)? } else { writes.clone() };
@@ -117,8 +117,8 @@ impl Adapter for RustDds {
     }
 
     fn subscriber(&mut self, topic: &Topic, _index: u32) -> Result<Subscriber> {
-        // The history has room for `depth` messages of each publisher, so no publisher displaces the messages of
-        // another.
+        // The history has room for `depth` messages of each publisher, so the messages of one publisher do not replace
+        // those of another.
         let qos = self.qos(topic, "reader", topic.capacity()).build();
         let Participant { dds, peers } = &self.reads;
         let at = self.reads.topic(topic, &qos)?;
@@ -177,8 +177,8 @@ impl RustDds {
         )
     }
 
-    /// Returns a writer's QoS. `max_samples` bounds the unacknowledged messages; RustDDS's default does not depend on their
-    /// size, so it is lowered for large messages.
+    /// Returns a writer's QoS. `max_samples` limits the number of unacknowledged messages. RustDDS's default does not
+    /// depend on their size, so large messages get a lower limit.
     fn writer_qos(&self, topic: &Topic) -> QosPolicies {
         const USUAL: usize = 8192;
         const MOST_BYTES: usize = 256 << 20;

@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 pub const TYPE_NAME: &str = "middlemark::Octets";
 
 pub type Writer = DataWriter<Written, CDRSerializerAdapter<Written>>;
-/// A reader of samples of type `()`, because the decoder has already copied the octets.
+/// A reader whose samples have the type `()`: the decoder has already copied the octets.
 pub type Reader = SimpleDataReader<(), CDRDeserializerAdapter<()>>;
 
 /// A message to write: the first `length` bytes of the publisher's memory. RustDDS serializes it before write() returns.
@@ -30,7 +30,7 @@ impl Serialize for Written {
     }
 }
 
-/// Deserializes into memory that is reused.
+/// Deserializes each sample into the same memory.
 #[derive(Clone, Copy)]
 pub struct Intake<'a>(&'a RefCell<Vec<u8>>);
 

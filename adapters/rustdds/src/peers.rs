@@ -14,7 +14,7 @@ pub struct Peers {
 
 struct State {
     listener: Listener,
-    /// Pairs of a writer or reader of this process and its matched peer.
+    /// Pairs: a writer or reader of this process, and a peer that it has matched.
     matches: BTreeSet<(GUID, GUID)>,
 }
 

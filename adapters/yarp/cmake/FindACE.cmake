@@ -1,4 +1,4 @@
-# Finds the ACE in YARP's wheel, because the system's may be another version.
+# Finds the ACE in YARP's wheel, because the system's ACE may have another version.
 file(GLOB ACE_LIBRARY ${MIDDLEMARK_YARP_WHEEL}/yarp_middleware.libs/libACE*.so)
 if(ACE_LIBRARY AND NOT TARGET ACE::ACE)
   add_library(ACE::ACE SHARED IMPORTED)

@@ -1,5 +1,6 @@
-//! Counts publishers, subscribers, clients and servers by liveliness tokens. Each of them declares a token after itself. Both
-//! declarations arrive over the same link in this order, so a process that sees the token knows the endpoint.
+//! Counts publishers, subscribers, clients and servers by liveliness tokens. Each of them is declared first, and then
+//! declares its token. Both declarations arrive over the same link in this order, so a process that sees the token
+//! already knows the publisher or subscriber.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +12,7 @@ use zenoh::pubsub::Subscriber;
 use zenoh::sample::SampleKind;
 use zenoh::{Result, Session, Wait};
 
-/// The kind of an endpoint; its name is part of the token.
+/// The kind of an endpoint. The token contains the kind's name.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
     Publisher,

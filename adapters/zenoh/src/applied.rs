@@ -1,11 +1,11 @@
-//! The settings of a session in zenoh's own form: its configuration as JSON5, and below it, as comments, how publishers,
-//! queriers and subscribers were declared.
+//! The settings of a session in zenoh's own form: its configuration as JSON5, followed by comments with the
+//! declarations of publishers, queriers and subscribers.
 
 use std::fmt::Write;
 
 use middlemark_adapter::OwnSettings;
 
-/// The values that were set in the configuration, as a tree with the parts of their paths.
+/// The values that were set in the configuration, as a tree: each level is a part of their paths.
 #[derive(Clone, Default)]
 pub struct Applied {
     branches: Vec<(String, Value)>,
@@ -20,7 +20,8 @@ enum Value {
 }
 
 impl Applied {
-    /// Records a value. Certificates, keys and endpoints belong to the trial, and only a comment says that they were set.
+    /// Records a value. Certificates, keys and endpoints are only for this trial, so it records only a comment that
+    /// they were set.
     pub fn set(&mut self, path: &str, json5: &str) {
         if path.ends_with("_certificate") || path.ends_with("_private_key") {
             self.comment(&format!("{path}: your file"));
@@ -34,7 +35,7 @@ impl Applied {
         }
     }
 
-    /// Adds a comment, once.
+    /// Adds a comment, unless it was added before.
     pub fn comment(&mut self, text: &str) {
         if self.comments.iter().all(|each| each != text) {
             self.comments.push(text.to_owned());

@@ -1,5 +1,6 @@
-//! How the workers of a trial connect: each listens on its own endpoint, writes the endpoint into the scratch folder, and
-//! connects to the endpoints written before. So each pair of workers has exactly one link, whatever their starting order.
+//! Connects the workers of a trial. Each worker listens on its own endpoint, writes the endpoint into the scratch
+//! folder, and connects to the endpoints that others have written before. So each pair of workers has exactly one link,
+//! whatever their starting order.
 
 use std::fs;
 use std::io;
@@ -22,8 +23,8 @@ impl Meeting {
     }
 }
 
-/// Returns an endpoint to listen on. The endpoint determines the link's reliability: zenoh's reliable UDP is QUIC without
-/// encryption.
+/// Returns an endpoint to listen on. The endpoint's protocol sets the link's reliability: for reliable UDP it is QUIC
+/// without encryption.
 fn own_endpoint(settings: &Settings) -> Result<String> {
     const LONGEST_PATH: usize = 107; // of a Unix socket
     match settings.transport.get() {
@@ -57,8 +58,8 @@ fn own_endpoint(settings: &Settings) -> Result<String> {
     }
 }
 
-/// Writes the endpoint into the file with the next free number, and returns the endpoints in the files with smaller numbers.
-/// The file is written under another name and then linked, so that readers always find its whole content.
+/// Writes the endpoint into the file with the next free number, and returns the endpoints in the files with smaller
+/// numbers. The file is written under another name and then linked, so that readers never see a partly written file.
 fn announce(scratch: &str, endpoint: &str) -> io::Result<Vec<String>> {
     let aside = format!("{scratch}/zenoh.{}.new", std::process::id());
     fs::write(&aside, endpoint)?;

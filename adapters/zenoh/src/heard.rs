@@ -18,7 +18,8 @@ static MET: AtomicBool = AtomicBool::new(false);
 static SUITES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 static REFUSAL: Mutex<String> = Mutex::new(String::new());
 
-/// Starts reading the logs. Call it before opening the session. With RUST_LOG, zenoh's log goes to stderr and is not read.
+/// Starts reading the logs. Call it before opening the session. If RUST_LOG is set, zenoh's log goes to stderr and is
+/// not read.
 pub fn listen() {
     if log::set_logger(&Rustls).is_ok() {
         log::set_max_level(log::LevelFilter::Debug);
@@ -36,7 +37,7 @@ pub fn suites() -> BTreeSet<String> {
     SUITES.lock().unwrap().clone()
 }
 
-/// Returns why a link was refused last; empty if none was refused.
+/// Returns the reason why the last refused link was refused; empty if no link was refused.
 pub fn refusals() -> String {
     REFUSAL.lock().unwrap().clone()
 }
@@ -92,7 +93,7 @@ impl Subscriber for Zenoh {
         let text = &message.0;
         if !connects || text.starts_with("Unable to connect") {
             let mut last = REFUSAL.lock().unwrap();
-            // A process that has ended refuses connections. This refusal must not replace an earlier reason.
+            // "Connection refused" only means that a process has ended. It must not replace an earlier reason.
             if last.is_empty() || !text.contains("Connection refused") {
                 *last = message.without_place().to_owned();
             }
@@ -113,7 +114,8 @@ impl Subscriber for Zenoh {
 struct Message(String);
 
 impl Message {
-    /// Returns the message without the source location at its end and without zenoh's hint, which does not fit here.
+    /// Returns the message without the source location at its end and without zenoh's hint, which is useless to our
+    /// user.
     fn without_place(&self) -> &str {
         let text = self.0.split(" at /").next().unwrap_or_default();
         text.split(". Hint:").next().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Eclipse zenoh as an adapter. README.md lists the zenoh option that each setting sets.
+//! An adapter for Eclipse zenoh. README.md lists the zenoh option that each setting sets.
 
 mod alive;
 mod applied;
@@ -108,7 +108,7 @@ impl Adapter for Zenoh {
                 },
                 Transport {
                     processes: vec![1],
-                    hands_over: vec![false], // even without a loan the subscriber gets the publisher's buffer
+                    hands_over: vec![false], // even without a loan, the subscriber gets the publisher's buffer
                     security_why: "messages within a process are not encrypted",
                     ..transport("intraprocess", "process-memory")
                 },
@@ -203,8 +203,8 @@ impl RequestReply for Zenoh {
 }
 
 impl Drop for Zenoh {
-    /// Closes the session, but waits at most 1 s. zenoh itself waits up to 10 s for a QUIC link whose peer closes at the same
-    /// moment.
+    /// Closes the session and waits at most 1 s for it. zenoh itself waits up to 10 s for a QUIC link whose peer closes
+    /// at the same moment.
     ///
     /// Then sleeps, because zenoh's threads outlive its sessions, and zenoh does not report when the last thread is done. If a
     /// thread still handles a peer's disconnection while the process destroys its static objects, the process ends with SIGABRT

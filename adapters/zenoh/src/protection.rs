@@ -1,5 +1,5 @@
-//! The protection of a trial: TLS with certificates on both sides of every link, and permissions (zenoh's access control) for
-//! the certificates of sender and receiver only.
+//! Protects a trial: TLS with certificates on both sides of every link, and zenoh's access control, which gives
+//! permissions only to the certificates of sender and receiver.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,14 +17,15 @@ const VERIFIES_NAMES: &str = "transport/link/tls/verify_name_on_connect";
 
 pub struct Protection {
     settings: &'static Settings,
-    /// Common names in the certificates of sender and receiver, by which access control and this module identify a peer.
+    /// Common names in the certificates of sender and receiver, with which access control and this module identify a
+    /// peer.
     parties: BTreeSet<String>,
     /// Kinds of the keys in these certificates.
     keys: BTreeSet<String>,
 }
 
 impl Protection {
-    /// Returns `None` for a trial without security.
+    /// Returns the protection that the settings request; `None` for a trial without security.
     pub fn of(settings: &'static Settings, native: &Native) -> Result<Option<Self>> {
         if settings.security == Security::None {
             return Ok(None);
@@ -41,8 +42,8 @@ impl Protection {
         Ok(Some(protection))
     }
 
-    /// Checks that the certificate is valid for this process's address. Otherwise peers refuse it, and zenoh reports no
-    /// reason.
+    /// Fails if the certificate is not valid for this process's address, because peers would refuse it and zenoh would
+    /// report no reason.
     fn is_reached_by_name(&self) -> Result<()> {
         let path = self.file(".pem");
         let address = self.settings.ipv4()?;
@@ -73,11 +74,11 @@ impl Protection {
         ] {
             set(&format!("transport/link/tls/{path}"), value)?;
         }
-        set("transport/shared_memory/enabled", "false")?; // links are encrypted, segments are not
+        set("transport/shared_memory/enabled", "false")?; // encryption protects links, not segments
         set("access_control", &self.permissions())
     }
 
-    /// Returns the permissions: everything for the two parties of the trial, nothing for others.
+    /// Returns the permissions: sender and receiver may do everything, others nothing.
     fn permissions(&self) -> String {
         format!(
             r#"{{
@@ -94,7 +95,8 @@ impl Protection {
         )
     }
 
-    /// Returns the algorithms on all links, as logged by rustls; empty if a link is not protected by the certificate of a party.
+    /// Returns the algorithms on all links, as logged by rustls; empty if a link's peer has another certificate than
+    /// sender and receiver.
     pub fn words(&self, zenoh: &Session) -> String {
         let suites = heard::suites();
         let protected = zenoh.info().links().wait().all(|link| {

@@ -22,7 +22,7 @@ pub type Current<T> = Arc<AtomicPtr<T>>;
 struct Presenter<T> {
     payload: fn(&T) -> Option<&ZBytes>,
     current: Current<T>,
-    /// A copy of a message that arrived in fragments.
+    /// The bytes of a message that arrived in fragments, copied into one piece.
     joined: Vec<u8>,
     /// `Some` while a role listens.
     listener: Option<Listener>,
@@ -59,15 +59,16 @@ enum Source<T> {
 
 pub struct Receiver<T> {
     source: Source<T>,
-    /// Set after a message was put into the channel. take() checks this flag first, because reading the channel takes its lock:
-    /// a poller that always held the lock would keep zenoh's thread on the same processor from taking it.
+    /// Set after a message was put into the channel. take() checks this flag first, because reading the channel takes
+    /// its lock. A poller that locks it all the time would keep zenoh's thread on the same processor from locking it.
     arrived: Arc<AtomicBool>,
     /// The message that wait() took from the channel.
     announced: Option<T>,
     presenter: Presenter<T>,
     topic: String,
     session: Arc<Session>,
-    /// The declared endpoint and its liveliness token. The token is declared after the endpoint and dropped after it.
+    /// The declared subscriber, querier or queryable, and its liveliness token. The token is declared last and dropped
+    /// last.
     declared: Option<Box<dyn Send>>,
 }
 
@@ -146,7 +147,7 @@ impl<T: Send + 'static> Receiver<T> {
         }
     }
 
-    /// Sets the listener, or ends the listening (`None`) and waits for the running callback.
+    /// Sets the listener. `None` removes it and waits for a running callback.
     fn set_listener(&mut self, listener: Option<Listener>) {
         if let Source::Callback(presenter) = &self.source {
             presenter.lock().unwrap().listener = listener;

@@ -39,10 +39,11 @@ pub struct Sender {
     /// Bytes of the current message.
     length: usize,
     topic: String,
-    /// A publish() that took at least this time has timed out. Less than the write timeout, because the clock is coarse.
+    /// A publish() that took at least this time counts as timed out. The value is slightly less than the write timeout,
+    /// because the clock is coarse.
     given_up_ns: u64,
     gave_up: bool,
-    // A field after the route, so that the token is dropped after the route.
+    // Declared after the route, so that Rust drops the token after the route.
     _token: Option<LivelinessToken>,
     session: Arc<Session>,
 }
@@ -62,7 +63,7 @@ impl Sender {
         Ok(Self::new(session, topic, Route::Topic(publisher), Some(token)))
     }
 
-    /// Declares a querier without consolidation, because consolidation holds a reply back until the query has ended.
+    /// Declares a querier without consolidation, because consolidation would delay a reply until the query has ended.
     pub fn client(session: &Arc<Session>, service: &Topic, index: u32, replies: Callback<Reply>) -> Result<Self> {
         let qos = session.qos(service);
         let querier = session
@@ -98,8 +99,8 @@ impl Sender {
         sender
     }
 
-    /// Finds memory for the next message, and waits for it, at most `patience`. zenoh checks ten times per second which messages
-    /// its peers have read, and only then frees the pool's memory.
+    /// Gets memory for the next message. Waits for it at most for `patience`. zenoh checks ten times per second which
+    /// messages its peers have read, and only then frees the pool's memory.
     fn reserve(&mut self, patience: Duration) {
         const PAUSE: Duration = Duration::from_micros(200);
         match (&mut self.memory, &self.session.pool) {
@@ -154,7 +155,7 @@ impl middlemark_adapter::Publisher for Sender {
         self.length = bytes;
         match &mut self.memory {
             Memory::Heap(next) => next.spare_capacity_mut().get_mut(..bytes),
-            // SAFETY: callers only write initialised bytes.
+            // SAFETY: the caller has written the bytes, so they are initialised.
             Memory::Lent(next) => next.as_mut().map(|next| unsafe {
                 let memory: &mut [u8] = next.as_mut();
                 &mut *(std::ptr::from_mut(memory) as *mut [MaybeUninit<u8>])
@@ -162,10 +163,11 @@ impl middlemark_adapter::Publisher for Sender {
         }
     }
 
-    /// Sends the message, then finds memory for the next one, so that waiting for a full pool counts as back-pressure. zenoh
-    /// does not report a timeout but closes the link or drops the message, so the elapsed time decides.
+    /// Sends the message, then gets memory for the next one, so that a wait for a full pool counts as back-pressure.
+    /// zenoh reports no timeout; it closes the link or drops the message. So the elapsed time shows whether the publish
+    /// has timed out.
     fn publish(&mut self, error: &mut LastError) -> Published {
-        // After a timeout zenoh accepts every message and sends none until the peer has connected again.
+        // After a timeout, zenoh accepts messages but sends none until the peer has connected again.
         if self.gave_up && self.matched() == 0 {
             return Published::Failed;
         }
@@ -177,7 +179,7 @@ impl middlemark_adapter::Publisher for Sender {
         let begin_ns = coarse_ns();
         let sent = self.send();
         if matches!(self.memory, Memory::Lent(_)) {
-            // Less than the timeout, so that a wait for memory is not mistaken for a full link.
+            // Wait less than the write timeout, so that a wait for memory does not count as a timeout.
             self.reserve(self.session.settings.write_timeout() * 4 / 5);
         }
         if let Err(why) = sent {
@@ -192,7 +194,8 @@ impl middlemark_adapter::Publisher for Sender {
         Published::TimedOut
     }
 
-    /// Returns the number of peers by their tokens; 0 until zenoh's matching status reports that zenoh would send to a peer.
+    /// Returns the number of peers, counted by their tokens. Returns 0 until zenoh's matching status shows that zenoh
+    /// would send to a peer.
     fn matched(&mut self) -> usize {
         if !self.session.can_send() {
             return 0;

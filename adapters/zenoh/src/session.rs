@@ -32,7 +32,7 @@ pub struct Session {
     applied: Applied,
 }
 
-/// The quality of service with which publishers and queriers of a topic are declared.
+/// The quality of service of a topic's publishers and queriers.
 #[derive(Debug)]
 pub struct Qos {
     pub reliability: Reliability,
@@ -41,7 +41,7 @@ pub struct Qos {
     pub express: bool,
 }
 
-/// Where the messages of a topic wait for their subscriber.
+/// The kind of channel in which messages wait for a subscriber.
 #[derive(Debug)]
 pub enum Waiting {
     Callback,
@@ -110,12 +110,13 @@ impl Session {
             true => CongestionControl::Block,
             false => CongestionControl::Drop,
         };
-        // zenoh's numbers begin at 1, those of `native.priority` at 0.
+        // zenoh's priorities begin at 1, those of `native.priority` at 0.
         let priority = Priority::try_from(1 + self.native.priority).unwrap_or_default();
         Qos { reliability, congestion_control, priority, express: self.express() }
     }
 
-    /// Returns a channel with room for `depth` messages of each publisher, so no publisher displaces the messages of another.
+    /// Returns a channel with room for `depth` messages of each publisher, so the messages of one publisher do not
+    /// replace those of another.
     pub fn waiting(&self, topic: &Topic) -> Waiting {
         let capacity = topic.capacity().unwrap_or(self.native.fifo_capacity);
         match self.native.channel.unwrap_or(topic.depth().is_some()) {
@@ -125,8 +126,8 @@ impl Session {
         }
     }
 
-    /// Returns whether each message is sent at once instead of in a batch. By default true except for streams: it makes round
-    /// trips shorter, but costs a stream nine tenths of its rate.
+    /// Returns whether each message is sent at once instead of in a batch. By default true except for streams: round
+    /// trips are then shorter, but a stream would have a tenth of its rate.
     pub fn express(&self) -> bool {
         let own = self.settings.pattern != Pattern::Stream && !self.settings.is_default_configuration();
         self.native.express.unwrap_or(own)
@@ -147,13 +148,14 @@ fn without_place(error: &zenoh::Error) -> String {
     words.rsplit_once(" at /").map_or(words.as_str(), |(message, _)| message).to_owned()
 }
 
-/// Lets zenoh's parser decide about the user's own configuration and about paths of zenoh's configuration.
+/// Fails if zenoh's parser refuses the user's own configuration or a setting by a path of zenoh's configuration.
 pub fn check(settings: &Settings) -> Result<()> {
     let native = Native::of(settings);
     configuration(settings, &native, 0, None, None, &mut Applied::default()).map(|_| ())
 }
 
-/// Returns the message and the place of an error of zenoh's JSON5 parser, which zenoh prints as a Rust value.
+/// Returns message and place of an error of zenoh's JSON5 parser. `words` is the error as zenoh prints it: a Rust
+/// value.
 fn of_parser(words: &str) -> String {
     let part = |begin, end| Some(words.split_once(begin)?.1.split_once(end)?.0);
     let found =
@@ -222,15 +224,16 @@ fn configuration(
     Ok(config)
 }
 
-/// Returns the size of the pool in bytes. zenoh checks ten times per second which messages its peers have read, and reuses no
-/// memory before, so the pool limits how many messages can be sent in 100 ms. By default it has room for 2048 messages, which
-/// is more than a ping sends in 100 ms, within bounds.
+/// Returns the size of the pool in bytes. zenoh checks ten times per second which messages its peers have read, and
+/// reuses their memory only after that. So the pool limits how many messages can be sent in 100 ms. By default it has
+/// room for 2048 messages, which is more than a ping sends in 100 ms. It has 16 to 256 MiB, and at most
+/// this process's share of the free space.
 fn pool_bytes(settings: &Settings, native: &Native) -> Result<usize> {
     const MIB: usize = 1 << 20;
     const LEAST_MESSAGES: usize = 8;
-    // 64 bytes for an allocation's metadata and alignment.
+    // Add 64 bytes for an allocation's metadata and alignment.
     let message = settings.message_bytes + 64;
-    // Half of the free space, so that another trial at the same time can have as much.
+    // Use half of the free space, so that another trial at the same time can use as much.
     let parts = 2 * settings.workers.max(1) as usize;
     let share = settings.shm_free_bytes / parts;
     let usual = (2048 * message).clamp(16 * MIB, 256 * MIB).min(share).max(LEAST_MESSAGES * message);
