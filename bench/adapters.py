@@ -3,8 +3,8 @@
 Usage: python bench/adapters.py FOLDER [ROUNDS] [ADAPTER…]
 
 FOLDER contains the direct programs, ``bench_<adapter>`` from ``adapters/<adapter>/``. Adapter and direct program run
-alternately, block, and use the same two processors. If the middleware needs a daemon, each starts the daemon that the
-worker declares.
+alternately, both with blocking receives, on the same two processors. If the middleware needs a daemon, each starts the
+daemon that the worker declares.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ CPUS = (0, 1)
 
 
 def cell_of(worker: Worker) -> Cell:
-    """Return the cell of the loop's round trip: the adapter's first transport, and defaults for all other factors."""
+    """Return the direct program's cell: the adapter's first transport, and default levels otherwise."""
     transport = worker.description.transports[0]
     return Cell(
         adapter=worker.description.name,
@@ -50,7 +50,7 @@ def cell_of(worker: Worker) -> Cell:
 
 
 def product_ns(worker: Worker, number: int, folder: Path) -> float:
-    """Return the p50 of one trial through the adapter."""
+    """Return the p50 of one trial through the adapter, in ns."""
     trial = Trial(order=number, cell=0, number=1, limits=Limits(samples=ROUND_TRIPS, warmup_s=0.2))
     shared = Shared(str(folder), "bench", Here(Domains(0)))
     outcome = asyncio.run(run_trial(cell_of(worker), trial, worker, shared, lambda _: None))
@@ -63,7 +63,7 @@ def product_ns(worker: Worker, number: int, folder: Path) -> float:
 
 
 def direct_ns(loop: Path, worker: Worker, number: int) -> float:
-    """Return the p50 that the direct program prints. Starts a daemon for it if the middleware needs one."""
+    """Return the p50 in ns that the direct program prints. Starts a daemon for it if the middleware needs one."""
     with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as scratch:
         scope = f"mm_bench_{number}"
         settings = settings_of(cell_of(worker), domain=0, scope=scope, scratch=scratch, interface="lo")
@@ -95,7 +95,7 @@ async def _with_companions(loop: Path, worker: Worker, settings: Settings) -> fl
 
 
 def rounds_of(loop: Path, worker: Worker, rounds: int, folder: Path) -> Generator[tuple[float, float]]:
-    """Yield pairs of p50 in ns: through the adapter, and of the direct program. Each runs first in every other pair."""
+    """Yield pairs of p50 in ns: of the adapter, and of the direct program. They alternate in running first."""
     for number in range(rounds):
         if number % 2:
             theirs = direct_ns(loop, worker, number)

@@ -1,5 +1,5 @@
-// A hand-written shared-memory ring without the core: two pinned processes that poll. Messages are copied in and read
-// in place.
+// A hand-written shared-memory ring without the core: two pinned processes that poll. The sender copies a message into
+// the ring, and the receiver reads it in place.
 //
 //   bare_ring BYTES ROUND_TRIPS [ping-cpu pong-cpu]
 //     One slot per direction. Prints the mean of the middle half of the round trips, in ticks of the TSC.
@@ -123,7 +123,7 @@ class Ring {
   static constexpr std::size_t ring_bytes = std::size_t{16} << 10;  // bytes of slots, as in the shm adapter
 
   using TwoWords [[gnu::vector_size(16)]] = std::uint64_t;
-  /// Copies in the pieces in which the message was stored, as the adapter does.
+  /// Copies a message in pieces of the size in which it was stored, as the adapter does.
   void copy(std::byte* to, const std::byte* from) const {
     if (bytes_ > 128 || bytes_ % 16 != 0) {
       std::memcpy(to, from, bytes_);
@@ -166,7 +166,7 @@ int round_trips(std::size_t bytes, std::uint64_t count, int ping_cpu, int pong_c
   wait(nullptr);
   times.erase(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count / 10));
   std::sort(times.begin(), times.end());
-  // The mean of the middle half, because the counter's resolution is too coarse for a median.
+  // Compute the mean of the middle half, because the counter's resolution is too coarse for a median.
   double sum = 0;
   const std::size_t quarter = times.size() / 4;
   for (std::size_t i = quarter; i < times.size() - quarter; ++i) sum += static_cast<double>(times[i]);

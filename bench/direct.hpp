@@ -25,7 +25,8 @@ inline std::int64_t now_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Times each `round_trip()` after an untimed `write(i)`, and prints the p50 in ns, without the first tenth.
+/// For each message calls `write(i)` and then measures the time of `round_trip()`. Prints the p50 in ns, without the
+/// first tenth.
 template <class Write, class RoundTrip>
 void measure(std::size_t round_trips, Write&& write, RoundTrip&& round_trip) {
   std::vector<std::int64_t> times(round_trips);
@@ -53,8 +54,8 @@ inline void prepare(const char* cpu) {
   std::exit(1);
 }
 
-/// main() of PROGRAM BYTES ROUND_TRIPS [ping-cpu pong-cpu]. Calls ping(bytes, round trips) and pong(bytes, round trips), each
-/// in its own process. Forks before either is called.
+/// main() of PROGRAM BYTES ROUND_TRIPS [ping-cpu pong-cpu]. Calls ping(bytes, round trips) and pong(bytes, round
+/// trips), each in its own process. Forks before it calls either.
 template <class Ping, class Pong>
 int run(int argc, char** argv, Ping&& ping, Pong&& pong) {
   const auto number = [&](int i) { return argc > i ? std::strtoul(argv[i], nullptr, 10) : 0; };
@@ -71,7 +72,7 @@ int run(int argc, char** argv, Ping&& ping, Pong&& pong) {
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pong(bytes, round_trips);
-    std::exit(0);  // a middleware may need to clean up at exit
+    std::exit(0);  // lets a middleware clean up at exit
   }
   ping(bytes, round_trips);
   std::fflush(stdout);

@@ -30,7 +30,7 @@ SHORT_S, LONG_S = 10.0, 30.0
 
 
 def graph(nodes: int, topics: int, rate_hz: float) -> Workload:
-    """Return a graph with topics of 256 B. Each goes from a node to the next node, which is in another process."""
+    """Return a graph with topics of 256 B, each from a node to the next node, which is in another process."""
     return Workload(
         name="bench",
         topics=tuple(
@@ -51,7 +51,7 @@ def graph(nodes: int, topics: int, rate_hz: float) -> Workload:
 
 
 def measured(worker: Worker, transport_name: str, workload: Workload, seconds: float) -> TrialOutcome:
-    """Return the outcome of one trial."""
+    """Run one trial and return its outcome."""
     transport = worker.description.transport(transport_name)
     assert transport is not None
     asked = Cell(

@@ -39,12 +39,12 @@ from streams import ddsperf_hz
 
 ROOT = Path(__file__).resolve().parents[1]
 ALIKE = (0.93, 1.07)
-"""A median ratio within these limits needs no explanation."""
+"""A median ratio within these limits needs no explanation in ``why``."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A measurement that a tool and Middlemark both make.
+    """A measurement that both a tool and Middlemark can make.
 
     ``theirs`` runs the tool with a size and a folder, and returns ns, or messages per second.
     """

@@ -25,7 +25,8 @@ def alongside(
 ) -> bytes:
     """Run two programs, each on its own processor, and return the output of ``ahead``.
 
-    If ``behind`` listens at a ``port``, start ``ahead`` when it listens, and kill it afterwards, as it never ends.
+    If ``behind`` listens at a ``port``, start ``ahead`` when ``behind`` listens, and kill ``behind`` at the end,
+    because it never ends.
     """
     env = {**os.environ, **environment}
     receiver = subprocess.Popen(
@@ -141,7 +142,7 @@ def zeromq_throughput(size: int, folder: Path) -> float:
 
 
 def _zenoh(behind: list[str], ahead: list[str], folder: Path) -> list[float]:
-    """Return every figure that ``ahead`` printed. Both programs use only TCP, as Middlemark's trial does."""
+    """Return every figure that ``ahead`` printed. Make both programs use only TCP, as Middlemark's trial does."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -203,7 +204,7 @@ def _dbus_calls(size: int, folder: Path, calls: int, bus: str) -> int:
         start_new_session=True,
     )
     try:
-        time.sleep(0.5)  # until the echo owns its name on the bus
+        time.sleep(0.5)  # wait until the echo program owns its name on the bus
         spam = ["dbus-test-tool", "spam", f"--dest={name}", "--bytes", f"--payload={'x' * size}", f"--count={calls}"]
         began = time.monotonic_ns()
         output_of(spam, folder, CPUS[0], DBUS_SESSION_BUS_ADDRESS=bus)

@@ -1,7 +1,7 @@
-// Punctuality of the pacer, pinned and polling, at 1, 10 and 100 kHz: the time from the intended instant to the beginning of
-// a publish. Alternately, on the same processor, a loop that only reads the clock records the gaps in which the machine took
-// the processor away. A message that is due in a gap is late by the rest of the gap. So in a time T, gaps of lengths g make
-// a share of sum(max(0, g - x)) / T of the messages of any sender later than x.
+// Punctuality of the pacer, pinned and polling, at 1, 10 and 100 kHz: the time from the intended instant to the
+// beginning of a publish. It alternates with a loop on the same processor that only reads the clock and records gaps,
+// in which the machine took the processor away. A message that is due in a gap is late by the rest of the gap. So for
+// any sender, gaps of lengths g within a time T delay a share sum(max(0, g - x)) / T of its messages by more than x.
 //
 //   p99          of all messages
 //   of the gaps  p99 of a sender that is late only because of the gaps
@@ -26,7 +26,7 @@ using namespace middlemark;
 constexpr double beyond_p99 = 0.01;
 constexpr double goal_us = 5;
 constexpr std::uint64_t shortest_gap_ns = 1'000;
-constexpr double round_s = 0.02;  // short, so that pacing and watching meet the same noise of the machine
+constexpr double round_s = 0.02;  // short, so that both loops see the same noise of the machine
 
 void pace(const Clock& clock, double rate_hz, std::vector<double>& late_us) {
   Load load;
@@ -58,7 +58,8 @@ double watch(const Clock& clock, std::vector<double>& gaps_us) {
   return static_cast<double>(clock.to_ns(previous - begin)) / 1e9;
 }
 
-/// Computes the share of messages that the gaps alone make later than x. Both vectors are sorted and not empty.
+/// Computes the share of messages that are late by more than x only because of the gaps. Both vectors are sorted and
+/// not empty.
 class Gaps {
  public:
   Gaps(std::vector<double> sorted_us, double watched_s) : us_(std::move(sorted_us)), watched_us_(watched_s * 1e6) {

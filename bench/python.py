@@ -2,8 +2,8 @@
 
 usage: PYTHONPATH=src MIDDLEMARK_WORKERS=build/workers python bench/python.py [--pairs N]
 
-The program by hand is the shortest ping-pong over UDP in Python: send(), recv_into(), two stamps. All ends are pinned,
-and the three programs alternate. The difference is what the kit adds to a message.
+The program written by hand is the shortest ping-pong over UDP in Python: send(), recv_into(), two stamps. All processes
+are pinned, and the three programs alternate. The difference is the cost of the Python kit for a message.
 """
 
 import argparse
@@ -41,7 +41,7 @@ while end.recv_into(buffer) == size:
 
 
 def by_hand(size: int) -> float:
-    """Return the median round trip in µs of a program without the bench."""
+    """Return the median round trip in µs of the program written by hand."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {CPUS[0]})
     pong = subprocess.Popen(
@@ -73,7 +73,7 @@ def by_hand(size: int) -> float:
 
 
 def by_worker(worker: str, size: int, transport: str) -> float:
-    """Return the median round trip in µs of two workers."""
+    """Return the median round trip in µs of a trial with two workers."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             pattern="ping-pong",

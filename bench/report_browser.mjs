@@ -28,7 +28,7 @@ const firstFigure = (page) =>
       }),
   );
 
-// Chooses another level of a factor each time, while the latency figures are visible.
+// Chooses a different level of a factor in each of `times` filters, while the latency figures are visible.
 const filtered = (page, times) =>
   page.evaluate(async (times) => {
     document.getElementById("all").open = true;

@@ -1,7 +1,7 @@
-// Cost of reading the resources during a stream. The cost of one reading per second would disappear in the noise. So turns in
-// which the control thread reads a thousand times per second alternate with turns in which it only wakes as often. One
-// reading per second costs a thousandth of the difference. Each processor runs a role of the stream, so every reading
-// interrupts a role. Prints the ratio and the cost.
+// Cost of reading the resources during a stream. The cost of one reading per second would be smaller than the noise. So
+// the program alternates turns in which the control thread reads a thousand times per second with turns in which it
+// only wakes a thousand times per second. One reading per second costs a thousandth of the difference. Each processor
+// runs a role of the stream, so every reading interrupts a role. Prints the ratio and the cost.
 #include <time.h>
 
 #include <algorithm>

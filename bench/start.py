@@ -26,14 +26,14 @@ COMMANDS = {
 
 
 def seconds(argv: list[str]) -> float:
-    """Return the wall time of one run of a command."""
+    """Run a command and return its wall time in s."""
     begin = time.perf_counter()
     subprocess.run(argv, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - begin
 
 
 def commands(rounds: int) -> None:
-    """Alternate the commands and print medians and ratios to the bare interpreter."""
+    """Run the commands alternately. Print their medians, and their ratios to a bare interpreter."""
     times: dict[str, list[float]] = {name: [] for name in COMMANDS}
     for _ in range(rounds):
         for name, argv in COMMANDS.items():

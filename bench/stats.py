@@ -79,7 +79,7 @@ class Took(NamedTuple):
 
 
 def took(what: Callable[[], object]) -> Took:
-    """Call ``what`` and return how long it took."""
+    """Call ``what`` and return how long it took, in s."""
     begin, cpu = time.perf_counter(), time.process_time()
     what()
     return Took(time.perf_counter() - begin, time.process_time() - cpu)

@@ -1,11 +1,12 @@
 # middlemark_adapter(<name> [TYPE class] [HEADER file] [BYTES_AND_CDR] [LATER] [SOURCES file…] [LINK target…] [INCLUDE dir…])
 #
-# Makes the executable middlemark-worker-<name>, linked with the core, from the adapter TYPE in adapter.hpp (or HEADER) of
-# this folder. Its main() is generated; without TYPE it is in main.cpp (or SOURCES). BYTES_AND_CDR: an adapter that carries
-# bytes also carries typed messages (middlemark_bytes_and_cdr). Used by the adapters of this project and, through
-# find_package(middlemark), by adapters in other repositories. Builds Release by default: the core's roles are templates
-# that are compiled here, and at -O0 they would dominate the measurement. LATER: the adapter takes long to compile or is
-# rarely used, so the target middlemark-workers-at-once does not include it; middlemark-workers includes all.
+# Makes the executable middlemark-worker-<name>, linked with the core, from the adapter TYPE in adapter.hpp (or HEADER)
+# of this folder. Its main() is generated; without TYPE it is in main.cpp (or SOURCES). BYTES_AND_CDR: the adapter sends
+# bytes, so that the kit can serialise typed messages for it (middlemark_bytes_and_cdr). Used by the adapters of this
+# project and, through find_package(middlemark), by adapters in other repositories. Builds Release by default: the
+# core's roles are templates that are compiled here, and at -O0 they would take most of the measured time. LATER: the
+# adapter takes long to compile or is rarely used, so the target middlemark-workers-at-once does not include it;
+# middlemark-workers includes all.
 function(middlemark_adapter name)
   cmake_parse_arguments(ARG "LATER;BYTES_AND_CDR" "TYPE;HEADER" "SOURCES;LINK;INCLUDE" ${ARGN})
   if(ARG_TYPE)
@@ -78,8 +79,8 @@ endfunction()
 
 # middlemark_left_out(<name> <reason>)
 #
-# Reports why the adapter <name> is not built and what would change that. The command reads the reason from a file next
-# to the workers. Call before return().
+# Reports why the adapter <name> is not built, and what the user can do to have it built. Writes the reason to a file
+# next to the workers, where the command `middlemark` reads it. Call before return().
 function(middlemark_left_out name reason)
   message(STATUS "adapter ${name}: not built, ${reason}")
   set(note ${CMAKE_BINARY_DIR}/workers/middlemark-left-out-${name})

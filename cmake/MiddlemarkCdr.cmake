@@ -1,7 +1,6 @@
 # middlemark_bytes_and_cdr(<target>)
 #
-# Lets an adapter that carries bytes also carry typed messages, as bytes + CDR (core/kit/cdr.hpp), if Fast CDR is
-# installed.
+# Adds typed messages to an adapter that sends bytes, as bytes + CDR (core/kit/cdr.hpp), if Fast CDR is installed.
 function(middlemark_bytes_and_cdr target)
   find_package(fastcdr QUIET)
   if(NOT fastcdr_FOUND)

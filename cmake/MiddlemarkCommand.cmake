@@ -1,6 +1,6 @@
-# With MIDDLEMARK_COMMAND, as colcon builds it (colcon.pkg), `cmake --install` also installs the command:
-# bin/middlemark, and the Python package with the workers inside, as in a wheel. Dependencies of the package are not
-# installed (see pyproject.toml).
+# With MIDDLEMARK_COMMAND, which colcon sets (colcon.pkg), `cmake --install` also installs the command: bin/middlemark,
+# and the Python package, which contains the workers as in a wheel. Dependencies of the package are not installed (see
+# pyproject.toml).
 option(MIDDLEMARK_COMMAND "install the command too" OFF)
 if(NOT MIDDLEMARK_COMMAND)
   return()

@@ -19,7 +19,7 @@ install(FILES ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake ${PROJECT_BINARY_DIR}
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkCdr.cmake
               ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake ${PROJECT_SOURCE_DIR}/cmake/main.cpp.in
         DESTINATION ${destination})
-# The crate for adapters in Rust.
+# Install the crate for adapters in Rust.
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/kit/rust/ DESTINATION ${destination}/rust
         FILES_MATCHING PATTERN *.rs PATTERN Cargo.toml PATTERN *.cpp PATTERN *_tests.rs EXCLUDE PATTERN target EXCLUDE)
 

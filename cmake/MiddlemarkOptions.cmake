@@ -33,7 +33,8 @@ endif()
 option(MIDDLEMARK_PRECOMPILED "parse the workers' common headers once" ${precompiled})
 
 add_compile_options(-Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${MIDDLEMARK_WERROR}>:-Werror>)
-# Paths in the checkout are relative in __FILE__ and for debuggers, so that ccache finds what another checkout compiled.
+# Make paths of the checkout relative in __FILE__ and in debug information, so that ccache can reuse object files of
+# another checkout.
 add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-fpch-preprocess)  # without this option ccache stores no file that includes a precompiled header
@@ -42,7 +43,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   add_compile_options(-Wno-stringop-overflow)  # a false warning of GCC 12 in fmt's headers
 endif()
 if(MIDDLEMARK_SANITIZE)
-  # Not optimised: with both sanitizers -O1 takes three times as long to compile, and the tests are not faster.
+  # Do not optimise: with both sanitizers, -O1 takes three times as long to compile, and the tests are not faster.
   add_compile_options(-fsanitize=${MIDDLEMARK_SANITIZE} -fno-omit-frame-pointer -O0 -g1)
   add_link_options(-fsanitize=${MIDDLEMARK_SANITIZE})
 endif()

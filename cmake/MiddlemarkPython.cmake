@@ -1,8 +1,8 @@
 # middlemark_python_adapter(<name>)
 #
-# Makes the worker of the adapter in adapter.py of this folder: see docs/how-to/add-an-adapter.md. Its packages are those of
-# requirements.lock, with hashes, in a virtual environment of its own. Without a Python >= 3.11 the adapter is not built,
-# and the reason is reported.
+# Makes the worker of the adapter in adapter.py of this folder: see docs/how-to/add-an-adapter.md. Its packages are
+# those of requirements.lock, with hashes, in a virtual environment of its own. Without a Python >= 3.11, reports this
+# as the reason and does not build the adapter.
 function(middlemark_python_adapter name)
   find_package(Python3 3.11 QUIET COMPONENTS Interpreter)
   middlemark_require(${name} Python3_Interpreter_FOUND

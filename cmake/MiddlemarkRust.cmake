@@ -1,7 +1,8 @@
 # middlemark_rust_adapter(<name> CARGO <least version>)
 #
 # Makes the executable middlemark-worker-<name> from the crate middlemark_<name> (with _ for -) in this folder: see
-# docs/how-to/add-an-adapter.md. Without a cargo of that version the adapter is not built, and the reason is reported.
+# docs/how-to/add-an-adapter.md. Without a cargo of at least that version, reports this as the reason and does not build
+# the adapter.
 function(middlemark_rust_adapter name)
   string(REPLACE "-" "_" crate ${name})
   middlemark_rust_library(${crate} LACKS lacks ${ARGN})
@@ -23,12 +24,12 @@ endfunction()
 
 # middlemark_cargo_folders()
 #
-# Sets MIDDLEMARK_CARGO_CACHE, the folder for cargo's compiled crates: one for all checkouts of a user, so that released
-# crates are compiled once. `./middlemark build --clear-cache` removes it. If it cannot be written, or cargo is older
-# than 1.91 and does not know CARGO_BUILD_BUILD_DIR, everything is in the build folder. Sets MIDDLEMARK_CARGO_KIT, the
-# path of middlemark-adapter for cargo. Cargo identifies a crate by the paths of its dependencies, so this path is a
-# link that is unique to the build folder: otherwise an adapter could be mistaken for that of another checkout, or of an
-# earlier one at the same place.
+# Sets MIDDLEMARK_CARGO_CACHE, the folder for cargo's compiled crates. All checkouts of a user share it, so that
+# released crates are compiled once. `./middlemark build --clear-cache` removes it. If it cannot be written, or cargo is
+# older than 1.91 and does not know CARGO_BUILD_BUILD_DIR, everything is in the build folder. Sets MIDDLEMARK_CARGO_KIT,
+# the path of middlemark-adapter for cargo. Cargo identifies a crate by the paths of its dependencies, so this path is a
+# link that is unique to the build folder. Otherwise cargo could use the adapter of another checkout, or of an earlier
+# checkout at the same path.
 function(middlemark_cargo_folders)
   if(NOT MIDDLEMARK_CARGO_IDENTITY)
     string(RANDOM LENGTH 16 ALPHABET 0123456789abcdef identity)
@@ -59,8 +60,8 @@ endif()
 # middlemark_rust_library(<name> LACKS <variable> CARGO <least version>)
 #
 # Makes the static library middlemark_<name> from the crate of that name in this folder; its Cargo.lock pins the
-# dependencies. With MIDDLEMARK_BENCH also builds the crate's example bench_<name>, if there is a bench.rs. <variable>
-# is set to what is missing.
+# dependencies. With MIDDLEMARK_BENCH also builds the crate's example bench_<name>, if there is a bench.rs. Sets
+# <variable> to a text about what is missing.
 function(middlemark_rust_library name)
   cmake_parse_arguments(ARG "" "LACKS;CARGO" "" ${ARGN})
   set(${ARG_LACKS} "" PARENT_SCOPE)
@@ -79,8 +80,8 @@ function(middlemark_rust_library name)
   set(crate ${CMAKE_CURRENT_SOURCE_DIR})
   middlemark_cargo_folders()
   set(ours --config "patch.crates-io.middlemark-adapter.path='${MIDDLEMARK_CARGO_KIT}'")
-  # A package is built in one step, so an adapter whose crates are not available is not built. A checkout builds it
-  # later, and cargo then reports the problem.
+  # When a package is built, leave out an adapter whose crates are not available, because everything is built in one
+  # step. A checkout builds such an adapter later, and cargo then reports the problem.
   if(MIDDLEMARK_WORKER_DESTINATION)
     string(REGEX MATCH "host: ([^\n]+)" host "${cargo_version}")
     foreach(network --offline "")
@@ -124,7 +125,8 @@ function(middlemark_rust_library name)
     add_custom_target(bench_${name} ALL DEPENDS ${bench})
   endif()
   add_library(middlemark_${name} STATIC IMPORTED)
-  # With the linker option of rustc: assembly in a crate may lack the mark that it needs no executable stack.
+  # Add the linker option that rustc uses too, because assembly in a crate may lack the mark that it needs no executable
+  # stack.
   set_target_properties(middlemark_${name} PROPERTIES IMPORTED_LOCATION ${library}
                                                       INTERFACE_LINK_LIBRARIES "pthread;dl;m"
                                                       INTERFACE_LINK_OPTIONS "LINKER:-z,noexecstack")

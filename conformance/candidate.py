@@ -27,17 +27,17 @@ class Candidate(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The candidate's name in the ids of tests."""
+        """The candidate's name, which is part of the ids of tests."""
         adapter = self.worker.description.name
         return adapter if adapter == self.transport.name else f"{adapter}-{self.transport.name}"
 
     @property
     def scripted(self) -> bool:
-        """True for the null adapter, which is for tests of Middlemark; one of its transports has a false name."""
+        """True for the null adapter, whose faults test Middlemark itself. One of its transports has a false name."""
         return self.worker.description.bench_only
 
     def cell(self, **factors: object) -> Cell:
-        """Return a cell that the candidate supports, with ``factors`` and otherwise the default or first level."""
+        """Return a cell with ``factors``; every other factor has its default or else its first supported level."""
         offered = self.transport
         values: dict[str, object] = {
             "adapter": self.worker.description.name,
@@ -63,7 +63,7 @@ def roles_of(cell: Cell) -> int:
 
 
 def choose(adapters: Sequence[str], *, brief: bool) -> None:
-    """Select the adapters to test; an empty list selects all, and the null adapter is always selected.
+    """Select the adapters to test. The null adapter is always selected, and an empty list selects all.
 
     Must be called before ``found``.
     """
@@ -72,7 +72,7 @@ def choose(adapters: Sequence[str], *, brief: bool) -> None:
 
 @functools.cache
 def found() -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
-    """Return the selected workers, and the workers that could not describe themselves. Searches only once."""
+    """Return the selected workers, and the workers that printed no description. The first call searches for them."""
     workers, broken = find_workers()
     adapters = _options["adapters"]
     if not adapters:
@@ -106,7 +106,7 @@ def levels_of_security(transport: Transport) -> Sequence[Security]:
 
 
 def scripted() -> Candidate:
-    """Return the null adapter, which makes the faults that a cell's native settings request."""
+    """Return the candidate of the null adapter, which makes the faults that native settings request."""
     null = [who for who in candidates() if who.scripted]
     assert null, "the null worker was not found; ./check builds it and sets MIDDLEMARK_WORKERS"
     return null[0]

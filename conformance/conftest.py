@@ -27,10 +27,10 @@ TRIALS: Mapping[str, Callable[[Cell], bool]] = {
     "paced": lambda cell: cell.pattern == STREAM and cell.rate != "max",
     "any_call": lambda cell: cell.pattern == CALLS,
 }
-"""The name of each fixture → a function that selects the cells of the fixture's trials."""
+"""By name of a fixture: a function that selects the cells for which the fixture has a trial."""
 
 SHORT_S = 0.005
-"""Seconds, as of ``--durations``: a setup or teardown that is shorter is not reported."""
+"""Shortest setup or teardown that is reported, in s."""
 
 TRIALS_BEFORE = pytest.StashKey[int]()
 
@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Pass the variants to each pytest-xdist process, so that not every process spends seconds to choose them."""
+    """Pass the variants to each pytest-xdist process, because choosing them again would take each process seconds."""
     node.workerinput["variants"] = chosen_variants(_extent(node.config))
 
 
@@ -65,7 +65,7 @@ def _extent(config: pytest.Config) -> Extent:
 
 
 def _trials(wanted: Callable[[Cell], bool], config: pytest.Config) -> list[object]:
-    """Return each candidate with each of its variants whose cell is wanted."""
+    """Return a parameter for each candidate and each of its variants whose cell ``wanted`` accepts."""
     found = [
         (who, name)
         for who in candidates()
@@ -87,7 +87,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class TrialScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives all tests of one trial to one process, so that the trial is measured once."""
+    """Runs all tests of one trial in the same process, so that the trial is measured once."""
 
     def _split_scope(self, nodeid: str) -> str:
         module, _, named = nodeid.partition("::")
@@ -104,7 +104,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TrialSchedul
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Look for no garbage while thousands of tests are made, and never among these tests."""
+    """Disable garbage collection while thousands of tests are made, and exclude these from later collections."""
     gc.disable()
     try:
         return (yield)
@@ -115,7 +115,7 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Send one report of most tests to the main process, because three take longer than a check of a shared trial."""
+    """Send one report per test to the main process in most cases. Three take longer than a check of a shared trial."""
     if not hasattr(item.config, "workerinput"):
         return None
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
@@ -143,7 +143,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
 
 @pytest.fixture(scope="session", autouse=True)
 def residue_of_killed_workers_is_removed() -> Iterator[None]:
-    """Remove residue after tests that control a worker directly, because no launcher removes it."""
+    """Remove residue after tests that control a worker directly and thus have no launcher that removes it."""
     patterns = tuple({pattern for worker in found()[0] for pattern in worker.description.residue})
     before = residue.snapshot(patterns, "mm_direct_*")
     yield

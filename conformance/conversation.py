@@ -44,17 +44,17 @@ class Conversation:
                 stream.close()
 
     def send(self, **command: Any) -> None:
-        """Send one command."""
+        """Send a command with these fields."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(command).encode() + b"\n")
 
     def close_stdin(self) -> None:
-        """Close the worker's stdin; the same happens when a launcher dies."""
+        """Close the worker's stdin, as happens if the launcher dies."""
         assert self.process.stdin is not None
         self.process.stdin.close()
 
     def expect(self, *names: str) -> dict[str, Any]:
-        """Return the next event with one of these names, and skip others. Fail at an unexpected ``error``."""
+        """Return the next event with one of these names and skip others. Fail at an ``error`` that is not expected."""
         while True:
             event = self.next()
             assert event is not None, f"the worker ended without {names}: {self.stderr()}"
@@ -93,7 +93,7 @@ class Conversation:
 
 
 def one_process(cell: dict[str, Any], scratch: Path, samples: int = 50, **changed: Any) -> dict[str, Any]:
-    """Return a configure command for a ping and a pong in one process; no pong if the cell has no subscribers."""
+    """Return a configure command for a ping and a pong in one process, without the pong if there are no subscribers."""
     settings = Settings(
         pattern="ping-pong",
         transport=cell["transport"],

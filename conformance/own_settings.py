@@ -10,11 +10,11 @@ from middlemark.model.protocol import OwnSettings
 
 _SECRET = re.compile(r"-----BEGIN|\.key\b|\.pem\b")
 _OF_THE_TRIAL = re.compile(r"\bmm_\w+|\b\d+\.\d+\.\d+\.\d+:\d+|/proc/|/home/")
-"""The names of topics begin with the scope of the trial, which begins with ``mm_``; addresses have a port."""
+"""Texts that are only valid in this trial: names of topics (they begin with ``mm_``), addresses with a port, paths."""
 
 
 def problems(settings: OwnSettings | None, scratch: Path) -> list[str]:
-    """Return what a user could not copy: names, paths and keys of the trial, and text that the parser refuses."""
+    """Return the parts that a user could not copy: names, paths and keys of the trial, and text that is not valid."""
     if settings is None:
         return []
     text = settings.text
@@ -38,7 +38,7 @@ def problems(settings: OwnSettings | None, scratch: Path) -> list[str]:
 
 
 def _as_json(json5: str) -> str:
-    """Return JSON5 as JSON: without comments, unquoted keys and final commas. Adapters use nothing else of JSON5."""
+    """Convert JSON5 to JSON. Adapters use only its comments, unquoted keys and final commas."""
     lines = [line for line in json5.splitlines() if not line.startswith("//")]
     quoted = re.sub(r"([{,]\s*)([A-Za-z_]\w*)\s*:", r'\1"\2":', "\n".join(lines))
     return re.sub(r",(\s*[}\]])", r"\1", quoted)

@@ -1,4 +1,4 @@
-"""Runs the trials of the conformance tests: each variant of each transport is measured once and shared by its tests."""
+"""Runs the trials of the conformance tests. Each variant of each transport is measured once, for all its tests."""
 
 import asyncio
 import os
@@ -48,12 +48,12 @@ class Measured(msgspec.Struct, frozen=True):
         return {file.index: load_kept(self.folder, file).raw for file in files}
 
     def senders_to(self, subscriber: Arrived) -> list[Sent]:
-        """Return the publishers of the subscriber's topic."""
+        """Return the results of the publishers of the subscriber's topic."""
         return [each for each in self.outcome.publishers if each.topic == subscriber.topic]
 
     @property
     def ended(self) -> dict[str, set[str]]:
-        """The reasons why the roles ended, by role name."""
+        """The reasons for which the roles ended, by role name."""
         assert self.heard is not None
         reasons: dict[str, set[str]] = {}
         for result in (*self.heard.senders, *self.heard.receivers):
@@ -78,7 +78,7 @@ def carried_as(expected: str | None, outcome: TrialOutcome) -> bool:
 
 
 class Runner:
-    """Runs the trials that tests request, each only once."""
+    """Runs the trials that tests request. Each variant is run only once."""
 
     trials = 0
     """The number of trials that this process has begun."""

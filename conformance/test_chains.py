@@ -19,7 +19,7 @@ from middlemark.trial.worker_request import settings_of
 SENT = 30
 RATE_HZ, WARMUP_S = 200.0, 0.05
 DEPTH = 50
-"""More than all messages including the warm-up, so that a node that starts late on a busy machine loses none."""
+"""More than the number of all messages with the warm-up, so that a node that starts late loses no message."""
 LARGE, SMALL = 5000, 64
 WORK_S = 0.001
 

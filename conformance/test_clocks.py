@@ -1,4 +1,4 @@
-"""A test that all workers have one time base, since the workers of a trial compare each other's stamps."""
+"""A test that all workers use the same time base, because the workers of a trial compare each other's stamps."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from test_protocol import builtins_of
 from middlemark.model.description import Worker
 
 TOLERANCE_NS = 100_000
-"""More than the error of two calibrations of 20 ms within some seconds, and less than another time base would show."""
+"""More than the error of two calibrations of 20 ms, and less than the difference to another time base."""
 
 
 def measured(worker: str, cell: dict[str, Any], folder: Path) -> dict[str, Any]:

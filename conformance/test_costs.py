@@ -1,4 +1,4 @@
-"""Tests of a trial's reported costs, whose workers use known amounts of processor time and memory."""
+"""Tests of the reported costs of a trial. Its workers use known amounts of processor time and memory."""
 
 from collections.abc import Callable
 
@@ -57,7 +57,7 @@ Costs = Callable[[str], WorkerCost]
 
 
 def unseen_ns(costly: Measured, cost: WorkerCost) -> float:
-    """Return the time in ns that the worker measured before its costs were first read. ``cost`` does not include it."""
+    """Return the time in ns from a worker's first measured message to the first reading of its costs, which miss it."""
     [publisher] = costly.outcome.publishers
     whole_s = (publisher.last_sent_ns - publisher.first_sent_ns) / 1e9
     return max(0.0, whole_s - cost.seconds) * 1e9 + ACCOUNT_NS
@@ -66,7 +66,7 @@ def unseen_ns(costly: Measured, cost: WorkerCost) -> float:
 def test_burnt_time_is_in_the_processor_time_of_its_process(costly: Measured, cost: Costs) -> None:
     burning = cost("publisher 0")
     assert burning.user_ns + burning.system_ns >= BURNT_NS - unseen_ns(costly, burning)
-    # Compare the subscribers with each other only: polling every 20 µs takes about as much time as was burnt.
+    # Compare only the two subscribers: polling every 20 µs itself takes about as much time as was burnt.
     one, other = (cost(f"subscriber {index}") for index in (0, 1))
     assert abs(one.user_ns + one.system_ns - other.user_ns - other.system_ns) < BURNT_NS - ACCOUNT_NS
 

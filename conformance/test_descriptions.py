@@ -38,7 +38,7 @@ def test_the_version_is_that_of_the_loaded_library(worker: Worker) -> None:
     about = worker.description
     assert any(character.isdigit() for character in about.version)
     if about.library:
-        # Does not compare the version with the file's name, which may contain the version of the library's interface.
+        # Do not compare the version with the file's name, which may contain the version of the library's interface.
         assert Path(about.library).is_file()
 
 

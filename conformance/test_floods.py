@@ -67,14 +67,14 @@ def test_a_stop_in_mid_flood_ends_either_role_at_once(
         subscriber.expect("tick")
         publisher.send(command="start")
         wait_for_messages(subscriber, "subscriber")
-        # If a role does not notice the stop, its worker sends an error with the code "hung" after 3 s.
-        # Stop both roles at once, because a publisher without a receiver ends with an error.
+        # If a role does not notice the stop, its worker sends an error with the code "hung" after 3 s. Stop both roles
+        # at the same time, because a publisher without a receiver ends with an error.
         subscriber.send(command="stop")
         publisher.send(command="stop")
         received = subscriber.expect("result")
         sent = publisher.expect("result")
         # The test does not send quit: some middlewares hang if they are closed in the middle of a flood (Fast DDS 2.9
-        # joins a data-sharing listener that never ends). In a run the launcher ends such a worker.
+        # joins a data-sharing listener that never ends). In a run, the launcher kills such a worker.
         assert (received["role"], received["ended"]) == ("subscriber", "stopped")
         assert 0 < received["received"] <= sent["sent"] + sent["timed_out"]
         assert (sent["role"], sent["ended"]) == ("publisher", "stopped")
@@ -88,7 +88,7 @@ def test_a_flood_within_one_process_ends_when_it_is_stopped_and_has_drained(
         pytest.skip("the transport works between processes only")
     if candidate.transport.alone:
         pytest.skip("the transport has no subscribers")
-    # Not 64 B: the kernel buffers more of these small messages than a busy machine can receive during the drain.
+    # Do not use 64 B: the kernel buffers more messages of this size than a busy machine can receive during the drain.
     cell = candidate.cell(**{**flooded, "processes": 1, "size": min(4 * KIB, candidate.transport.max_bytes)})
     with Conversation(candidate.worker.path) as talk:
         results = stopped_in_mid_flood(talk, cell, tmp_path)
@@ -116,8 +116,8 @@ def test_a_slow_subscriber_within_one_process_gets_time_to_drain(tmp_path: Path)
 def check_files(sent: dict[str, Any], received: dict[str, Any], folder: Path) -> None:
     """Compare the files with the counts: the first messages have raw records, and all others are in the histograms.
 
-    A publisher stamps only every ``stamped_every``-th message if a clock reading per message would take too long. The
-    number of stamped messages that arrived is then known only if no message was lost.
+    A publisher stamps only every ``stamped_every``-th message if a clock reading for each would take too long. Then it
+    is known how many stamped messages arrived only if no message was lost.
     """
     assert (received["duplicated"], received["damaged"]) == (0, 0)
     every = sent["stamped_every"]

@@ -1,4 +1,4 @@
-"""Checks by round-trip times whether a transport copies messages or hands over a pointer, as its description says."""
+"""Compares round-trip times with a transport's description: whether it copies messages or hands over a pointer."""
 
 import time
 
@@ -14,8 +14,8 @@ from middlemark.model.plan import Limits
 SMALL, LARGE = 64, 4 * MIB
 MESSAGES = 60
 LEAST_PART = 0.5
-"""Least additional round-trip time if the transport copies, as a multiple of the time of one copy. A round trip makes
-at least two copies, some of them into a warm cache."""
+"""Smallest additional round-trip time of a transport that copies, as a multiple of the time of one copy. A round trip
+has at least two copies, but a copy into a warm cache takes less time."""
 
 
 def copy_ns() -> float:

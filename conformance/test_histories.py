@@ -10,12 +10,12 @@ from floods import both_ready, flood
 DEPTH = 5
 PUBLISHERS = 2
 LARGE, MANY = 64 << 10, 4_000
-"""4,000 messages of 64 KiB are 250 MiB, more than most queues hold: the publisher must wait or keep the messages."""
+"""4,000 messages of 64 KiB (250 MiB) do not fit into most queues, so the publisher must wait or keep them."""
 LATE_S = 0.3
 
 
 def between_processes(candidate: Candidate) -> None:
-    """Skip the test if the candidate does not work with two processes that the test controls directly."""
+    """Skip the test if the candidate does not support two processes that the test controls directly."""
     offered = candidate.transport
     if offered.alone or 2 not in offered.processes:
         pytest.skip("the transport does not work between processes")

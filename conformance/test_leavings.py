@@ -53,7 +53,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 
 @pytest.fixture
 def nothing_left(runner: Runner, scratch: Path) -> Iterator[None]:
-    """Check that the test leaves nothing in shared memory or scratch. Ignores files that other processes use."""
+    """Check that the test leaves no file in shared memory or scratch. Ignore files that other processes use."""
     before = files_of_trials(runner)
     yield
     left = files_of_trials(runner) - before
@@ -74,7 +74,7 @@ ENDLESS = Limits(duration_s=60.0, warmup_s=0.01, reply_timeout_s=5.0, match_time
 
 
 def endless(candidate: Candidate) -> Cell:
-    """Return a cell at a rate, because for a minute at rate max a ping would first touch 1 GiB for its samples."""
+    """Return a cell with a rate, because at rate max a ping of a minute would first touch 1 GiB for its samples."""
     return candidate.cell(rate=1000.0)
 
 

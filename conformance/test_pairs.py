@@ -1,4 +1,4 @@
-"""Tests of pairs: senders and receivers of different adapters over one wire, at 64 B and in fragments."""
+"""Tests of pairs: a sender and a receiver of different adapters with the same wire format, with 64 B and fragments."""
 
 import asyncio
 import itertools
@@ -26,7 +26,7 @@ KNOWN = {
 
 
 def pairs() -> list[object]:
-    """Return each ordered pair of workers that share the wire of a transport."""
+    """Return each ordered pair of workers with transports of the same wire format."""
     usual = [worker for worker in found()[0] if "@" not in worker.description.name]
     return [
         pytest.param(senders, receivers, each.name, id=f"{senders.description.name}:{receivers.description.name}")

@@ -39,7 +39,7 @@ LEVELS = {
 }
 """All levels of the factors with a fixed list of levels, by field of ``Cell``."""
 AT_A_RATE = {"samples": None, "duration_s": 20.0, "load": {"kind": "rate", "rate_hz": 1000.0}}
-"""Load of a ping that a test interrupts. At rate max the ping would first touch 1 GiB for its samples."""
+"""Load of a ping that a test stops. At rate max, the ping would first touch 1 GiB for its samples."""
 
 
 def test_a_whole_conversation_follows_the_documentation(candidate: Candidate, tmp_path: Path) -> None:
@@ -66,7 +66,8 @@ def test_a_whole_conversation_follows_the_documentation(candidate: Candidate, tm
 
 def test_a_stopped_ping_keeps_its_samples(candidate: Candidate, tmp_path: Path) -> None:
     command = one_process(cell_in_one_process(candidate), tmp_path)
-    # The stop also ends the pong, so the last reply may never arrive. The ping must give up before it counts as hung.
+    # The stop ends the pong as well, so the last reply may never arrive. The ping must give up on it before it counts
+    # as hung.
     command["roles"][0] |= {**AT_A_RATE, "reply_timeout_s": 1.0}
     with Conversation(candidate.worker.path) as talk:
         talk.expect("hello")

@@ -13,7 +13,7 @@ from middlemark.model.samples import NOT_MEASURED
 from middlemark.trial.patterns import results_of
 
 TOLERANCE_NS = 1_000
-"""Tolerance of time stamps, because the stamp before a polling take is read early."""
+"""Tolerance of time stamps, because a polling ping reads the stamp before a take early."""
 MOST_LATE_NS = NOT_MEASURED - 1
 """The largest lateness in ns that a record can contain. A message that is later also has this value."""
 ROUNDING_NS = 3
@@ -99,7 +99,7 @@ def test_writing_and_taking_lie_within_the_round_trip(measured: Measured) -> Non
     samples = measured.samples
     assert (samples["write_ns"] > 0).all()
     if measured.cell.receive == "listen":
-        # There is no take. The reply may arrive before publish() has returned, so no sum is checked.
+        # A listener has no take. The reply may arrive before publish() has returned, so do not check a sum.
         assert (samples["take_ns"] == NOT_MEASURED).all()
         return
     assert (samples["take_ns"] != NOT_MEASURED).all()
@@ -123,7 +123,7 @@ def test_a_trial_ends_on_time(measured: Measured) -> None:
         assert took <= measured.limits.limit_s
         return
     assert took >= DURATION_S
-    # Does not check the last message, because the thread may be preempted between reading the clock and sending it.
+    # Do not check the last message, because the thread may be preempted between reading the clock and sending it.
     assert (measured.samples["begin_ns"][:-1] < DURATION_S * 1e9).all(), "a message was sent after the end"
     assert took <= DURATION_S + REPLY_TIMEOUT_S
 

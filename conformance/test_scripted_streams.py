@@ -1,4 +1,4 @@
-"""Tests of faults that a script causes in the null adapter's streams: the affected roles must count them exactly."""
+"""Tests of streams with faults from the null adapter's script: the roles must count the faults exactly."""
 
 import asyncio
 import os
@@ -62,7 +62,7 @@ FAULTS = {
     # A message that is too short counts as damaged. Its sequence number is not read, so it also counts as lost.
     "shorten": ("6", {"damaged": 1, "lost": 1}, {6}),
 }
-"""By fault: the affected sequence numbers, the expected counts, and the sequence numbers that must have no record."""
+"""By fault: the sequence numbers that it affects, the expected counts, and the numbers that must have no record."""
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -117,7 +117,8 @@ def test_a_publish_that_waits_too_long_is_counted_as_timed_out(measure: Scripted
     records = measured.kept("publisher")[0]
     assert (records["write_ns"] == NOT_MEASURED).sum() == publisher.timed_out
     assert (publisher.writing_ns or 0) >= WRITE_TIMEOUT_NS
-    # Sleep between two checks of the full queue counts as blocked. Waiting for a processor does not, so add it here.
+    # The sleep between two checks of the full queue counts as blocked. Waiting for a processor does not, so add it
+    # here.
     waited_ns = measured.outcome.noise.delay_ns if measured.outcome.noise else None
     least_ns = WRITE_TIMEOUT_NS / (10 if waited_ns is None else 2)
     assert publisher.blocked_ns is None or publisher.blocked_ns + (waited_ns or 0) >= least_ns
@@ -159,7 +160,8 @@ def test_a_publishers_stall_shows_from_the_intended_instant_but_not_from_the_sen
     assert np.quantile(intended, 0.99) >= 0.9 * PLANTED_NS
     behind = (intended >= PLANTED_NS / 2).sum()
     assert behind >= 49
-    # Counted from the sending, only the delayed message itself is late. Other stalls of the machine affect both counts.
+    # If latency counts from the sending, only the delayed message itself is late. Other stalls of the machine affect
+    # both counts.
     assert (sent >= PLANTED_NS / 2).sum() <= behind - 40
     [publisher] = measured.outcome.publishers
     assert (publisher.scheduled, publisher.unsent) == (PLANTED, 0)

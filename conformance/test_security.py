@@ -1,5 +1,4 @@
-"""Tests that a transport's security levels are in force: its proofs are true, and a peer without a valid key finds no
-other peer."""
+"""Tests that security levels are in force: the proofs are true, and a peer without a valid key finds no other peer."""
 
 import os
 from pathlib import Path
@@ -22,17 +21,17 @@ PROTECTED = [
 STRONGEST = {who.worker.description.name: (who, level) for who, level in PROTECTED}
 """The last transport of each adapter, with its last level."""
 PROVEN = [(*each, ROUND_TRIPS) for each in PROTECTED]
-if not is_brief():  # not all streams, because a proof takes seconds, and adapters protect all patterns in the same way
+if not is_brief():  # one stream per adapter: a proof takes seconds, and adapters protect all patterns alike
     PROVEN += [(*each, STREAM) for each in STRONGEST.values()]
 DIRECT = [(who, level) for who, level in PROTECTED if not who.transport.companions]
 WHO = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in DIRECT]
 PERMITTED = [pytest.param(who, level, id=f"{who.name}-{level}") for who, level in DIRECT if who.transport.permissions]
 UNSEEN = ("unix-socket", "message-queue")
-"""Transports that a network capture cannot see."""
+"""Transports whose messages a network capture does not contain."""
 
 
 def matched(who: Candidate, level: Security, ends: tuple[Identity, Identity], scratch: Path) -> list[bool]:
-    """Start a ping and a pong with these identities. Return for each of them whether it found its peer."""
+    """Start a ping and a pong with these identities. Return for each whether it found the other."""
     make_set(str(scratch / "certs"))
     cell = msgspec.to_builtins(who.cell())
     command = one_process(cell, scratch)

@@ -81,8 +81,9 @@ def test_the_loss_count_is_the_number_of_missing_messages(lossy: Measured) -> No
         assert each.lost == missing
         assert each.received + each.lost == each.expected
         assert (each.duplicated, each.damaged) == (0, 0)
-        # In a short flood all messages may be overwritten or dropped before a subscriber has woken. Messages at a rate
-        # have time to arrive, except fragmented ones, because a message is lost if a fragment is lost.
+        # In a short flood, all messages may be overwritten or dropped before a subscriber wakes. Messages at a rate
+        # have time to arrive. Fragmented messages may be lost nevertheless, because one lost fragment loses the
+        # message.
         in_fragments = lossy.outcome.actual_transport == "udp" and lossy.cell.size > DATAGRAM
         assert each.received > 0 or lossy.cell.rate == "max" or in_fragments
 
@@ -201,7 +202,7 @@ def test_a_rate_has_an_even_schedule(paced: Measured) -> None:
         exact = mine["late_ns"] < MOST_LATE_NS
         assert (np.abs(intended - due) <= ROUNDING_NS)[exact].all()
         assert each.late_sends == (mine["late_ns"] > 1e9 / rate).sum()
-        # A publisher waits unless it is late for every instant after the first.
+        # The publisher waits for instants, unless it is late for every one after the first.
         assert each.pacing_ns > 0 or (mine["late_ns"][1:] > 0).all()
 
 
@@ -251,7 +252,7 @@ def test_streams_used_the_requested_transport(stream: Measured) -> None:
     if stream.candidate.transport.name == "mislabelled":
         expected = "shared-memory"  # the actual transport of the null adapter's transport with a false name
     if stream.cell.reliability == "best-effort" and not any(each.received for each in stream.outcome.subscribers):
-        expected = None  # a short flood may lose all messages, and then there is no actual transport
+        expected = None  # a short flood may lose all messages; then no actual transport is reported
     either = expected == ANY or (stream.candidate.transport.best_effort_carrier and expected == "udp")
     if either and stream.outcome.actual_transport is None:
         return  # unknown: with small messages and mapped shared memory, either may have been used

@@ -42,7 +42,7 @@ def typed(who: Candidate, type_name: str, **factors: object) -> Cell:
 
 
 def timed_completely(coding: Coding | None, *, ways: int) -> bool:
-    """Return true if serialising and deserialising were timed in every direction, or not at all.
+    """Return true if both serialising and deserialising were timed in every direction, or neither in any direction.
 
     They are not timed if the middleware itself serialises and deserialises.
     """
@@ -73,7 +73,7 @@ def test_a_stream_arrives_whole_and_its_loss_is_counted(who: Candidate, runner: 
     assert sent.sent > 0
     assert (arrived.damaged, arrived.duplicated) == (0, 0)
     assert arrived.received + arrived.lost == sent.sent
-    # Timing begins after the first message. If a socket's buffer is read late, nearly all messages may be lost.
+    # Timing begins after the first message, and nearly all messages may be lost if a socket's buffer is read late.
     assert timed_completely(outcome.coding, ways=1) or arrived.received <= 1, outcome.coding
 
 

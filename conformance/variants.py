@@ -24,7 +24,7 @@ DURATION_S = 0.25
 LONGEST = 300
 """Number of messages of the longest trial with a fixed number. A history of this depth keeps all of them."""
 REPLY_TIMEOUT_S = 10.0
-"""Long, because these tests check whether a message arrives, not when. A delay on a busy machine is not a loss."""
+"""Long, because the tests check whether a message arrives. A delay on a busy machine must not count as a loss."""
 ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
 ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
 Extent = Literal["brief", "pairs", "every"]
@@ -33,8 +33,7 @@ and each level alone (``./check full``)."""
 
 
 class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Trials that are not measured: a ``leave_out`` in an adapter's ``conformance.toml``. A key that is absent means
-    any level."""
+    """Trials that are not measured: a ``leave_out`` in ``conformance.toml``. An absent key includes all levels."""
 
     because: str
     reproduce: str
@@ -49,16 +48,16 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     loan: bool | None = None
     security: tuple[str, ...] = ()
     larger_than: int | None = None
-    """Only messages of more than this number of bytes."""
+    """Leave out only messages of more than this number of bytes."""
     several_publishers: bool = False
-    """Only streams with more than one publisher, or calls of more than one client."""
+    """True: leave out only streams with more than one publisher, and calls of more than one client."""
     more_than_two: bool = False
-    """Only trials with more than two workers."""
+    """True: leave out only trials with more than two workers."""
     together_larger_than_max: bool = False
-    """Only messages that together with all their replies are larger than the transport's largest message."""
+    """True: leave out only messages that are larger than the transport's maximum together with their replies."""
 
     def largest(self, who: Candidate) -> int:
-        """Return the size of the largest message, in bytes, that this entry does not leave out because of its size.
+        """Return the size in bytes of the largest message that this entry allows.
 
         The result is the transport's maximum if the entry has no limit, or applies to other transports or to one
         ``echo`` only.
@@ -97,7 +96,7 @@ def left_out(adapter: str) -> tuple[LeftOut, ...]:
 
 
 def why_left_out(who: Candidate, **factors: Any) -> str | None:
-    """Return why a trial with these factors (pattern, size, reliability…) is left out, or None if it is measured."""
+    """Return the reason why a trial with these factors (pattern, size, …) is left out; None if it is measured."""
     return next((each.because for each in left_out(who.worker.description.name) if each.covers(who, factors)), None)
 
 
@@ -109,7 +108,7 @@ class Variant(msgspec.Struct, frozen=True):
 
 
 class Level(msgspec.Struct, frozen=True):
-    """One level of a factor, or of several factors that vary together. ``name`` is empty for the usual level."""
+    """A level of a factor, or of several factors that vary together. ``name`` is empty for the usual level."""
 
     name: str
     meaning: Mapping[str, Mapping[str, Any]]
@@ -168,7 +167,7 @@ def _levels(who: Candidate, every: bool) -> list[list[Level]]:
 
 
 def _others(who: Candidate) -> dict[str, tuple[Any, ...]]:
-    """Return the transport's levels of the factors that no other row of ``_levels`` and no other test varies."""
+    """Return the transport's levels of all factors that neither another row of ``_levels`` nor another test varies."""
     varied = ("receive", "loan", "processes", "reliability", "security", "type")
     offered = {name: getattr(who.transport, honour.capability) for name, honour in CAPABILITIES.items()}
     return {name: has for name, has in offered.items() if isinstance(has, tuple) and name not in varied}
@@ -179,7 +178,7 @@ def _whole_bytes(who: Candidate) -> int:
 
 
 def _deepest(who: Candidate, writers: int = 1) -> int | None:
-    """Return the largest depth of each writer of a topic: None (keep-all) if the transport supports it.
+    """Return the largest depth for each of a topic's writers: None (keep-all) if the transport supports keep-all.
 
     If the transport's depth has no limit, return the number of messages of the longest trial.
     """
@@ -221,9 +220,9 @@ def _wise(who: Candidate, factors: Mapping[str, Any]) -> bool:
     return not (
         # Roles that poll never sleep, so each role would need its own processor.
         (factors["receive"] == "poll" and several)
-        # The ping does not wait for a pong that does not echo, so this pong may miss overwritten or lost messages.
+        # The ping does not wait for a pong that does not echo, so messages to this pong may be overwritten or lost.
         or ("echo" in factors and (depth != _deepest(who) or (lossy and not paced) or (depth is not None and goes_on)))
-        # All three pongs share the transport's largest history.
+        # The messages of all three pongs must fit into the transport's largest history.
         or (
             bounded
             and depth == who.transport.max_depth
@@ -256,7 +255,7 @@ def _variant(who: Candidate, row: Row) -> Variant:
 
 
 def lasting(samples: int | None) -> Limits:
-    """Return the limits of a trial of this number of samples, or of ``DURATION_S`` if it is None."""
+    """Return the limits of a trial of this number of samples; None: of ``DURATION_S`` seconds."""
     return Limits(
         samples=samples,
         duration_s=DURATION_S if samples is None else None,
@@ -269,7 +268,7 @@ def lasting(samples: int | None) -> Limits:
 
 @functools.cache
 def variants_of(name: str, extent: Extent) -> Mapping[str, Variant]:
-    """Return the variants in which the candidate of that name is measured, by the names of their levels."""
+    """Return the variants of the candidate with this name. The keys are made of the names of their levels."""
     if name in _chosen:
         return _chosen[name]
     who, rows = _candidate(name), _rows(name)
@@ -289,7 +288,7 @@ _chosen: dict[str, Mapping[str, Variant]] = {}
 
 @functools.cache
 def chosen_variants(extent: Extent) -> str:
-    """Return all candidates' variants as JSON, for ``use_variants`` in another process, because choosing is slow."""
+    """Return all candidates' variants as JSON. ``use_variants`` reads it in another process, which saves seconds."""
     return msgspec.json.encode({each.name: variants_of(each.name, extent) for each in candidates()}).decode()
 
 
@@ -301,8 +300,8 @@ def use_variants(chosen: str) -> None:
 def new_pairs(rows: list[Row], before: list[Candidate]) -> list[Row]:
     """Return a few rows that contain each level of each pattern, and each pair that no earlier transport supports.
 
-    ``before`` are the adapter's earlier transports. Every pair of levels that the adapter supports is thereby measured
-    over one of its transports.
+    ``before`` are the adapter's earlier transports. So every pair of levels that the adapter supports is measured over
+    at least one of its transports.
     """
     pairs = _pairs(rows)
     new = np.setdiff1d(pairs, _pairs_before(before))
@@ -325,7 +324,7 @@ _numbers: dict[tuple[int, str], int] = {}
 
 
 def _pairs(rows: list[Row]) -> npt.NDArray[np.int64]:
-    """Return an array with a line for each row: a number for each pair of levels. Pairs with the pattern come first."""
+    """Return an array with a line per row: a number for each pair of levels, first for pairs with the pattern."""
     levels = [[_numbers.setdefault((at, level.name), len(_numbers)) for at, level in enumerate(row)] for row in rows]
     numbers = np.array(levels)
     left, right = np.triu_indices(numbers.shape[1])

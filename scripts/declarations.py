@@ -18,7 +18,7 @@ class Field:
     """One field of a struct."""
 
     def __init__(self, field: inspect.Field, doc: str) -> None:
-        """``doc`` is the field's docstring."""
+        """``field``: the field as msgspec inspects it. ``doc``: its docstring."""
         self.name = field.name
         self.key = field.encode_name
         """The field's name in JSON."""
@@ -114,7 +114,7 @@ def bare(of: inspect.Type) -> inspect.Type:
 
 
 def or_null(of: inspect.UnionType) -> inspect.Type | None:
-    """Return X for a union of X and null; None for other unions."""
+    """Return X if the union is X or null; None for other unions."""
     others = [each for each in of.types if not isinstance(each, inspect.NoneType)]
     return others[0] if len(others) == 1 else None
 

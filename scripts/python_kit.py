@@ -11,7 +11,7 @@ from msgspec import inspect
 from middlemark.model import description, protocol
 
 RENAMED = {"CompanionSpec": "Companion", "Settings": "Request"}
-"""The names of the Rust kit. ``Settings`` of the kit has the trial's topics in addition."""
+"""Names in the kit, as in the Rust kit. The kit's own ``Settings`` derives from ``Request`` and adds the topics."""
 EMPTY: dict[type[inspect.Type], str] = {
     inspect.BoolType: "False",
     inspect.IntType: "0",

@@ -19,9 +19,9 @@ TYPES = {
     "std::size_t": "usize",
     "std::vector<bool>": "Vec<bool>",
 }
-"""The Rust type for the C++ type that the schema names."""
+"""The Rust type for each C++ type that the schema contains."""
 RENAMED = {"type": "kind", "CompanionSpec": "Companion"}
-"""``type`` is a keyword of Rust; a ``Companion`` of Python is a process."""
+"""Names in Rust: ``type`` is a keyword of Rust, and Python's ``Companion`` is a process."""
 
 
 def rust_description(schema: Schema, structs: tuple[type[msgspec.Struct], ...]) -> str:

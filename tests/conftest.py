@@ -1,4 +1,4 @@
-"""Settings for all tests. Hypothesis has no deadline, because machines are busy and only benchmarks measure speed."""
+"""Settings for all tests. Hypothesis has no deadline, because a busy machine would exceed it."""
 
 from hypothesis import HealthCheck, settings
 

@@ -34,7 +34,7 @@ const whole = `/*!\n${notices.replaceAll("*/", "* /")}\n*/\n${made.outputFiles[0
 if (/<\/script|<!--/i.test(whole)) throw new Error("the bundle contains the end of a script element: it cannot be inlined");
 writeFileSync(file, whole);
 
-// Returns the licence's text, or, for a package without one, the licence's name in package.json.
+// Returns the text of a package's licence; if the package has no text, the licence's name in package.json.
 function licence(folder, { license, author }) {
   const name = readdirSync(folder).find((each) => /^(licen[cs]e|copying|unlicense)/i.test(each));
   if (name) return readFileSync(join(folder, name), "utf8").replaceAll("\r", "").trim();

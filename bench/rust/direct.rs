@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 /// The two roles of a program. They find each other by `place`, such as an endpoint.
 pub struct Loop {
     pub ping: fn(place: &str, bytes: usize, round_trips: RoundTrips) -> Result<()>,
-    /// Runs until it is killed.
+    /// The pong. It runs until it is killed.
     pub pong: fn(place: &str, bytes: usize) -> Result<()>,
 }
 
@@ -65,7 +65,7 @@ pub fn run(its: &Loop, at: impl FnOnce() -> Result<String>) -> Result<()> {
     measured
 }
 
-/// Pins this thread before the middleware starts threads, which inherit the processor.
+/// Pins this thread to a processor. Call it before the middleware starts threads, because they inherit the processor.
 fn pin(cpu: Option<usize>) {
     let Some(cpu) = cpu else { return };
     // SAFETY: an all-zero cpu_set_t is valid (the empty set), and the call only reads it.

@@ -11,7 +11,7 @@ enum {
   probe_version = 1,
   names_most = 256,
   name_bytes = 120,
-  octave_bits = 5, /* 32 buckets per octave: the error of a value is at most 1.6 % */
+  octave_bits = 5, /* 32 buckets per octave, so values are exact to 1.6 % */
   octaves = 44,
   buckets = octaves << octave_bits, /* the last bucket contains all longer durations, from some hours */
   chunk_records = 1023,
@@ -30,7 +30,7 @@ struct head {
   uint32_t version, clock, pid, names;
   uint64_t chunks, bytes, filesystem;
   struct anchor opened[2];
-  _Atomic uint64_t closed_ticks; /* 0 while the process runs, and if it did not end by returning or exit() */
+  _Atomic uint64_t closed_ticks; /* 0 while the process runs; stays 0 if the process crashed or was killed */
   _Atomic uint64_t full_ticks;   /* when there was no space for a record for the first time; 0 if it never happened */
   _Atomic uint64_t unnamed;      /* number of names that were refused: too long, or too many */
   char boot[40], host[64];

@@ -19,7 +19,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* The state of this process. The kernel zeroes its page in a forked child, so the child sees that it has no file yet. */
+/* The state of this process. The kernel fills its page with zeros in a forked child, so the child notices that it has
+ * no file yet. */
 struct mine {
   _Atomic(struct file*) file;
   _Atomic int opening;
@@ -31,7 +32,7 @@ static uint32_t clock_used = clock_monotonic;
 static uint64_t chunks_wanted;
 static char folder[4000];
 static char label[64];      /* part of the file's name: the name of the first probe */
-static struct file* latest; /* the file that was opened last; in a forked child first the parent's, for its names */
+static struct file* latest; /* the file that was opened last; after a fork first the parent's, to copy its names */
 
 #define PER_THREAD \
   static __thread __attribute__((tls_model("initial-exec"))) /* the first stamp of a thread allocates nothing */
@@ -182,8 +183,8 @@ mm_topic mm_topic_of(mm_probe probe, const char* name) { return probe == 0 ? 0 :
 
 uint64_t mm_ticks(void) { return ticks_of(clock_used); }
 
-/* Claims space for a record, or returns NULL if all chunks are full. A signal handler that interrupts this function claims
- * the next space. */
+/* Claims space for a record, or returns NULL if all chunks are full. A signal handler that interrupts this function
+ * claims the space after it. */
 static struct record* claimed(struct file* file) {
   const uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
   for (;;) {

@@ -19,7 +19,8 @@ struct contents {
   uint32_t owners[8];
 };
 
-/* Fills `contents` and calls `visit` for every complete record. Returns NULL, or why the file is not valid. */
+/* Fills `contents` and calls `visit` for every complete record. Returns NULL if the file is valid, otherwise the reason
+ * why it is not. */
 const char* read_file(const char* path, struct contents* contents, void (*visit)(void*, const struct seen*),
                       void* context);
 

@@ -85,8 +85,8 @@ rows = (line.split(maxsplit=2) for line in Path(listed).read_text().splitlines()
 versions = {row[0]: row[1] for row in rows if len(row) > 1}
 counts: dict[str, Counter[str]] = {name: Counter() for name in [*chosen, ""]}
 for case in tree.parse(results).iter("testcase"):
-    # A test's name ends in [… adapter-transport …]. If two adapters' names fit, the longer one is right, because one adapter's
-    # name may begin with another's.
+    # A test's name ends in [… adapter-transport …]. If the names of two adapters match, take the longer one, because
+    # one adapter's name may begin with another's.
     parameters = (re.search(r"\[(.*)\]", case.get("name", "")) or ["", ""])[1]
     fits = {name: re.search(rf"(?:^|-){re.escape(name)}(?=-|$)", parameters) for name in chosen}
     owner = min((name for name, fit in fits.items() if fit), key=lambda name: (fits[name].start(), -len(name)), default="")

@@ -18,7 +18,7 @@ export function python() {
   return process.env.MIDDLEMARK_PYTHON ?? (existsSync(own) ? own : "python3");
 }
 
-// Writes the named pages, or all; returns their folder, and a function that removes it.
+// Writes the named pages, or all pages. Returns their folder, and a function that removes the folder.
 export function pages(...names) {
   const folder = mkdtempSync(join(tmpdir(), "middlemark-pages-"));
   const environment = { ...process.env, PYTHONPATH: join(root, "src") };
@@ -31,7 +31,7 @@ export function launch() {
   const executablePath = process.env.MIDDLEMARK_CHROMIUM ?? CHROMIUM.find(existsSync);
   if (!executablePath) throw new Error("there is no Chromium: install the package chromium, or name one in MIDDLEMARK_CHROMIUM");
   const { chromium } = installed("playwright-core");
-  // The sandbox does not work for root, and only Middlemark's own files are opened here.
+  // Chromium's sandbox does not work for root. It is not needed, because the tests only open Middlemark's own files.
   return chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 }
 
@@ -59,8 +59,8 @@ export async function open(browser, file, { width = 1280, height = 800, scheme =
   return { page, complaints, requests, close: () => context.close() };
 }
 
-// Makes the named pages and starts a browser for the tests of a `describe`. Returns a function that opens a page for the
-// body of a test.
+// Makes the named pages and starts a browser for the tests of a `describe`. Returns a function that opens one of the
+// pages for a test.
 export function reports(...names) {
   let browser;
   let made;
@@ -115,7 +115,7 @@ export async function drawAll(page) {
 
 export const ids = (page) => page.$$eval("figure", (figures) => figures.map((each) => each.id));
 
-// Returns the drawn figures, each with its marks: everything except axes and grids.
+// Returns the drawn figures, each with the elements that are neither axes nor grids.
 export const marks = (page) =>
   page.$$eval("figure", (figures) =>
     Object.fromEntries(

@@ -35,7 +35,7 @@ def small() -> dict[str, Any]:
 
 
 def large() -> dict[str, Any]:
-    """Return a thousand cells: ten adapters, five sizes, two ways of receiving, five rates, two fan-outs."""
+    """Return a thousand cells: ten adapters, five sizes, two receptions, five rates, two numbers of subscribers."""
     made = Maker(5)
     factors = ((16, 256, 4096, 65536, 1048576), ("block", "poll"), (100, 1000, 5000, 10000, "max"), (1, 4))
     for index, adapter in enumerate(_ADAPTERS):
@@ -199,7 +199,7 @@ def tie() -> dict[str, Any]:
 
 
 def handing() -> dict[str, Any]:
-    """Return a run in which one middleware passes an index and is compared with another baseline than the other."""
+    """Return a run with two middlewares. One passes an index instead of a copy, so it has its own baseline."""
     from report_runs import cell, run_of, spread
 
     return _of_run(
@@ -215,7 +215,7 @@ def handing() -> dict[str, Any]:
 
 
 def security() -> dict[str, Any]:
-    """Return a run of two middlewares without security, signed and encrypted."""
+    """Return a run of two middlewares, each without security, signed and encrypted."""
     from report_runs import cell, run_of, spread
 
     times = {"none": 1.0, "signed": 1.4, "encrypted": 2.1}
@@ -264,7 +264,7 @@ def imported() -> dict[str, Any]:
 
 
 def pasted() -> dict[str, Any]:
-    """Return two pasted logs as a run: the figures of one contradict its heading, and the other has no size."""
+    """Return two pasted logs as a run. In one the figures contradict the heading; the other has no size."""
     return _of_logs("pasted/roundtripping-2018-half.log", "pasted/roundtripping-lone-overall.log")
 
 

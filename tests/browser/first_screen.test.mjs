@@ -29,8 +29,8 @@ describe("the first screen of a report", { concurrency: 2 }, () => {
       }));
   }
 
-  // For each kind of first screen: the question, the headline, the mark with its sentence, and the standings of its
-  // bars.
+  // For each kind of first screen: the question, the headline, the verdict's symbol with its sentence, and the
+  // standings of its bars.
   const screens = {
     race: [
       "Which middleware for 1 KiB messages at 1 kHz between two processes?",

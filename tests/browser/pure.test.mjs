@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { join } from "node:path";
 import { installed, root } from "./browser.mjs";
 
-// Bundled like the page's own script, because node finds D3 and Plot, with which the modules draw, only in build/npm.
+// Bundle the modules like the page's own script: they draw with D3 and Plot, which node finds only in build/npm.
 const names = ["choice", "distribution", "selection", "style", "table", "words"];
 const modules = names.map((name) => `export * from "./${name}.mjs";`).join("\n");
 const { outputFiles: [bundle] } = installed("esbuild").buildSync({

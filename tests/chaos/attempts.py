@@ -36,7 +36,7 @@ class Ended(NamedTuple):
     err: str
 
     def losses(self, allowed: Collection[int]) -> Iterator[str]:
-        """Yield each loss of this command. ``allowed``: the exit codes that the documentation allows."""
+        """Yield a text for each rule that this command broke. ``allowed``: the exit codes that are documented."""
         asked = " ".join(self.words)
         if self.code is None or "Traceback" in self.err:
             last = "\n    ".join(self.err.strip().splitlines()[-9:])
@@ -49,7 +49,7 @@ class Ended(NamedTuple):
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Raise Hung in Python code that hangs. If other code hangs, print the stacks and end this process."""
+    """Raise Hung if Python code hangs in this context. If other code hangs, print the stacks and end this process."""
 
     def hung(_: int, frame: types.FrameType | None) -> None:
         raise Hung("".join(traceback.format_stack(frame)[-6:]))
@@ -83,7 +83,7 @@ def run(*words: str) -> Ended:
         err.write(traceback.format_exc())
     finally:
         sys.argv = argv
-        # click then drops its cached wrapper of the stream that was just replaced.
+        # This makes click drop its cached wrapper of the replaced stream.
         click.echo("", nl=False)
     out.flush()
     printed = out.buffer
@@ -92,7 +92,7 @@ def run(*words: str) -> Ended:
 
 
 def run_apart(*words: str) -> Ended:
-    """Run a command in its own process, as a user does."""
+    """Run a command in a separate process, as a user does."""
     argv = [sys.executable, "-W", "error", "-m", "middlemark", *words]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     try:
@@ -105,7 +105,7 @@ def run_apart(*words: str) -> Ended:
 
 
 def describing_worker(folder: Path) -> Callable[[], None]:
-    """Make `run --resume` find a worker that only describes itself; return a function that undoes this."""
+    """Make `run --resume` find a worker that only prints its description. Return a function that undoes this."""
     folder.mkdir()
     described = json.dumps(json.loads((RUNS / "patterns" / "run.json").read_text())["adapters"][0])
     (folder / "description").write_text(described)

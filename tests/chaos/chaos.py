@@ -1,7 +1,7 @@
-"""Damages files that Middlemark reads and plants faults, by seed, and checks that nothing is lost: ./check chaos.
+"""Damages files that Middlemark reads, plants faults, and checks that nothing is lost: ./check chaos.
 
 Each other file in this folder with a class ``Kind`` is one kind of damage. It makes its own folder, and each
-``attempt`` returns what was done and what was lost. A loss is reported with the seed that repeats it.
+``attempt`` returns what was done and what was lost. A loss is reported with its seed, which repeats the attempt.
 """
 
 import argparse
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from lanes import Draws, Tried, kinds, namespaces, run_lanes
 
 FAULTS, MUTATIONS, SECONDS = 200, 2_000, 20.0
-"""Default numbers of faults and mutations, and the seconds after which drawing stops."""
+"""Default numbers of faults and mutations, and the seconds after which no new attempt starts."""
 READING, WAITING = 1, 3
-"""Lanes for each processor: for kinds that read damaged files, and for kinds that mostly wait for processes."""
+"""Number of lanes (lanes.py) per processor: for kinds that read damaged files, and for kinds that mostly wait."""
 
 
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
@@ -86,7 +86,7 @@ def _shares(chosen: Sequence[str], asked: argparse.Namespace) -> dict[str, int]:
     """Return the number of attempts for each kind. Slower kinds of mutations get fewer."""
     weights = {"stores": 4, "suites": 6, "logs": 9, "messages": 1}
     used = {name: weights[name] for name in chosen if name != "faults"}
-    # If only one of the two numbers is given, the attempts of the other kind are switched off.
+    # If the user gives only one of the two numbers, make no attempts of the other kind.
     only = asked.faults is not None or asked.mutations is not None
     faults, mutations = (asked.faults or 0, asked.mutations or 0) if only else (FAULTS, MUTATIONS)
     return {name: faults if name == "faults" else mutations * used[name] // sum(used.values()) for name in chosen}

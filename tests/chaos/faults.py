@@ -1,4 +1,4 @@
-"""Plants faults around a run. The run must end, name the reason, lose no other trial, and leave nothing behind."""
+"""Plants a fault during a run. The run must end, name the reason, lose no other trial, and leave nothing behind."""
 
 import json
 import os
@@ -36,7 +36,7 @@ match_timeout = "3s"
 GRACE_S = 5.0
 """Seconds within which the workers of a killed launcher must end."""
 FORBIDDEN_OUTPUT = ("Exception ignored", "[a-z]Warning: ", "never awaited", "Fatal Python error")
-"""The ``Warning: `` prefix of a daemon's last words, which a failure may quote without an actual warning."""
+"""Texts that no run may print. ``Warning: `` needs a class's name, because a failure may quote a daemon's warning."""
 
 
 class Kind:
@@ -139,7 +139,7 @@ def _badly_ended(ended: Ended, hit: Hit) -> Iterator[str]:
 
 
 def _lost_after_resuming(start: Start, running: Running) -> Iterator[str]:
-    """After a kill, yield what was lost: the run must be readable, and resuming must complete it and remove residue."""
+    """Yield what was lost after a kill. The run must be readable, and resuming must complete it and remove residue."""
     words = ("run", "--resume", str(running.folder)) if running.folder else (*running.words,)
     ended = start.begin(*words, "--quiet").ended()
     yield from ended.losses({0})

@@ -1,4 +1,4 @@
-"""Runs attempts in parallel: a lane is a process that reads seeds and answers with what was done and lost."""
+"""Runs attempts in parallel. A lane is a process that reads seeds and returns what it did and what was lost."""
 
 import importlib
 import json
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).resolve().parent
 ALONE = HERE.parents[1] / "scripts" / "alone"
 ROOM_BYTES = 8 << 30
-"""Memory limit of a lane that only reads files, so that a reader which never stops does not fill the machine."""
+"""Memory limit of a lane that only reads files, so that a reader that never stops does not fill the memory."""
 
 
 class Tried(NamedTuple):
@@ -41,7 +41,7 @@ def namespaces() -> bool:
 
 
 class Draws:
-    """Chooses the next kind and seed: the kind that has used the least time so far, until no kind has a seed left."""
+    """Chooses the next kind and seed. The kind that has used the least time so far is next, while it has seeds left."""
 
     def __init__(self, numbers: Mapping[str, Sequence[str]], until: float) -> None:
         """``numbers``: the seeds of each kind. No seed is drawn after the time ``until``."""
@@ -107,7 +107,7 @@ def run_lanes(count: int, draws: Draws, on_result: Any, *, isolated: bool) -> li
     """Start ``count`` lanes; ``on_result`` is called with each :class:`Tried`."""
 
     def run() -> None:
-        lanes: dict[str, Lane] = {}  # one for each kind, whose attempts may change the process
+        lanes: dict[str, Lane] = {}  # one for each kind, because attempts may change their process
         try:
             while (chosen := draws.next()) is not None:
                 name, seed = chosen

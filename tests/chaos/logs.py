@@ -68,7 +68,7 @@ class Kind:
 
 
 def _unmarked(out: str) -> list[str]:
-    """Return each row with figures that contradict each other, but without the warning that says so."""
+    """Return each row whose figures contradict each other and that lacks the warning about it."""
     found = []
     for cell in json.loads(out)["cells"]:
         marked = {each["code"] for each in cell["warnings"]} & {"contradiction", "clocks-differ"}

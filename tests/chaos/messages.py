@@ -1,4 +1,4 @@
-"""Damages a worker's messages: a fake worker sends one event wrongly, and only its own trial may fail."""
+"""Damages a worker's messages. A fake worker sends one damaged event, and only its trial may fail."""
 
 import base64
 import json
@@ -57,7 +57,7 @@ PATIENCE = {
     following: {"CONTROL_SILENCE_S": 1.0, "RESULT_S": 1.0},
     measurement: {"START_S": 1.0, "FIRST_TICK_S": 1.0, "STOP_S": 1.0},
 }
-"""Shorter waits for events that the damaged worker never sends."""
+"""Shortened time limits, because the damaged worker may never send an event."""
 ENDS = (0, 1, 3)
 """Allowed exit codes. The fake worker writes no readable samples, so only the stored trials are checked."""
 WRONG_TEXTS = (
@@ -96,7 +96,7 @@ class Kind:
         shutil.rmtree(self.folder)
 
     def attempt(self, draw: random.Random) -> tuple[str, list[str]]:
-        """Send one event of the first of two trials wrongly; return what was sent and what was lost."""
+        """Damage one event in the first of two trials. Return what was sent and what was lost."""
         shape = draw.choice(SHAPES)
         at, event, fields = draw.choice(self._sound(shape))
         fields = json.loads(json.dumps(fields))

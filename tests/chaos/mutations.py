@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 DEEP = 3_000
-"""A nesting depth of text that no reader can follow to the end."""
+"""A nesting depth that is too large for every parser."""
 
 NUMBERS = (
     -1, 0, 1, 2, 7, 64, 999, 65_536, 2**31 - 1, 2**31, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30,
@@ -56,7 +56,7 @@ def _flipped(draw: random.Random, content: bytes, at: int) -> bytes:
 def of_json(draw: random.Random, value: Any) -> tuple[str, bytes]:
     """Damage one value in the JSON value, and return the text."""
     places = [*_places(value, ())]
-    # Each field is equally likely, however many fields of its kind there are.
+    # Choose each field name with the same probability, even if it occurs often.
     fields: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for each in places:
         fields.setdefault(tuple("" if isinstance(key, int) else key for key in each), []).append(each)
@@ -89,7 +89,7 @@ def of_json(draw: random.Random, value: Any) -> tuple[str, bytes]:
 
 
 def _like(draw: random.Random, old: Any) -> Any:
-    """Return another value of the same type, so that it is not refused because of its type."""
+    """Return another value of the same type, so that a reader cannot refuse it because of its type."""
     if isinstance(old, bool) or old is None:
         return draw.choice((True, False, None))
     if isinstance(old, int):
@@ -198,7 +198,7 @@ KINDS: dict[str, Callable[[Path], object]] = {
 
 
 def of_kind(draw: random.Random, path: Path, remove: Callable[[Path], object]) -> str:
-    """Replace a file by something else."""
+    """Replace a file by another kind of object, such as a folder or a socket."""
     kind = draw.choice([*KINDS])
     remove(path)
     KINDS[kind](path)

@@ -1,4 +1,4 @@
-"""Damages stored runs. A verb that reads one must report the damage, end as documented, and show the other runs."""
+"""Damages stored runs. A command that reads one must report the damage, end as documented, and show the other runs."""
 
 import asyncio
 import json
@@ -15,12 +15,12 @@ from mutations import lines_of, of_bytes, of_json, of_kind, of_npy
 from middlemark.store import read_run
 
 APART = 40
-"""One of this many mutations is also read by commands in their own processes."""
+"""One in 40 mutations is also read by commands in separate processes."""
 TOKEN = "token"
 
 
 class Damaged(NamedTuple):
-    """A mutation, and the trials (their ``order``) that it does not touch; None if it may touch all."""
+    """A mutation, and the ``order`` of the trials that it leaves unchanged; None if it may change all trials."""
 
     what: str
     untouched: frozenset[int] | None = None
@@ -199,7 +199,7 @@ def _remove(path: Path) -> None:
 
 
 def _kept(victim: Path, damaged: list[Damaged]) -> Iterator[str]:
-    """Yield the untouched trials that are not read."""
+    """Yield the trials that were not damaged but are missing in the output."""
     if any(each.untouched is None for each in damaged) or len(damaged) > 1:
         return
     untouched = damaged[0].untouched or frozenset()
@@ -215,7 +215,7 @@ def _kept(victim: Path, damaged: list[Damaged]) -> Iterator[str]:
 
 
 async def _asked(app: Any, address: str) -> tuple[int, str]:
-    """Request a page from an application as a browser would; its exceptions are raised here."""
+    """Request a page from an application as a browser would; exceptions of the application are raised here."""
     path, _, query = address.partition("?")
     status, body = 0, b""
 

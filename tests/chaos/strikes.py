@@ -1,4 +1,4 @@
-"""The faults: each function draws a fault, prepares the start, and returns a function that causes the fault."""
+"""The faults. Each function draws a fault, prepares the start of the command, and returns a function that causes it."""
 
 import os
 import random
@@ -19,13 +19,13 @@ INTERRUPTED = frozenset({130, -signal.SIGINT})
 
 
 class Hit(NamedTuple):
-    """The results that are allowed after a hit: ``ends`` are the exit codes."""
+    """The results that are allowed after a fault. ``ends``: the allowed exit codes."""
 
     ends: frozenset[int]
     most_failed: int = 99
     """The largest allowed number of failed trials."""
     whole: bool = False
-    """True if every planned trial must be stored, as measured or as failed."""
+    """True if every planned trial must be stored, measured or failed."""
     named: int = 0
     """If not 0: a failed trial must name this pid."""
     killed: bool = False
@@ -33,7 +33,7 @@ class Hit(NamedTuple):
     mute: bool = False
     """True if the command's output cannot be read."""
     others: tuple[Running, ...] = ()
-    """Commands started in the meantime. Their exit codes must also be among ``ends``."""
+    """Other commands that were started. Their exit codes must be among ``ends`` as well."""
 
 
 Strike = Callable[[Running], Hit]
@@ -152,7 +152,7 @@ def of_limits(draw: random.Random, start: Start) -> Planted:
 
 
 def of_streams(draw: random.Random, start: Start) -> Planted:
-    """Close the command's output, or make it block."""
+    """Close the command's output, or make writing to it block."""
     wheres = ("", "&-", "/dev/full", "> >(exit)")
     targets = {name: draw.choice(wheres) for name in ("0", "1", "2")}
     arrows = {"0": "<", "1": ">", "2": "2>"}
@@ -223,7 +223,7 @@ def _found(which: str, start: Start, running: Running) -> list[Path]:
 
 
 def of_surroundings(draw: random.Random, start: Start) -> Planted:
-    """Set an unusual environment."""
+    """Set unusual environment variables."""
     long, locked = "/" + "x" * 300, start.folder / "locked"
     locked.mkdir(mode=0)
     path = os.environ["PATH"]
@@ -289,4 +289,4 @@ FAULTS: dict[Callable[[random.Random, Start], Planted], int] = {
     of_worker: 8, of_bystander: 2, of_launcher: 8, of_limits: 4, of_streams: 2, of_disk: 3, of_folders: 3,
     of_surroundings: 1, of_several: 2, of_neighbours: 1,
 }  # fmt: skip
-"""The faults, and how often each is drawn."""
+"""By fault: the weight with which it is drawn."""

@@ -1,4 +1,4 @@
-"""A run of Middlemark without any other process around it: its processes, its residue, and its end."""
+"""Starts a run in namespaces without other processes, and observes its processes, its residue and its end."""
 
 import contextlib
 import os
@@ -25,7 +25,7 @@ _OURS = frozenset(int(name) for name in os.listdir("/proc") if name.isdigit())
 
 
 class Start:
-    """The way in which the command is started; a fault changes it."""
+    """The arguments, limits and environment with which the command starts. A fault may change them."""
 
     def __init__(self, folder: Path) -> None:
         """Set the defaults for a start in this folder."""
@@ -96,7 +96,7 @@ class Running:
     def companions(self) -> list[int]:
         """Return the pids of daemons: children of the command that are not Middlemark's own."""
         mine = {pid: words_of(pid) for pid in strangers() if parent_of(pid) == self.process.pid}
-        not_yet = (words_of(self.process.pid), [b"", b""])  # a child has its parent's command line until its exec
+        not_yet = (words_of(self.process.pid), [b"", b""])  # before its exec, a child has its parent's command line
         return [
             pid
             for pid, argv in mine.items()
@@ -104,7 +104,7 @@ class Running:
         ]
 
     def until(self, condition: Callable[[], Any], timeout_s: float = 20.0) -> Any:
-        """Wait until the condition returns a true value, and return it; None if the command ends or time runs out."""
+        """Wait for a true value of the condition and return it; None if the command ends or the time is over."""
         deadline = time.monotonic() + timeout_s
         while not (found := condition()):
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -126,7 +126,7 @@ class Running:
         return False
 
     def ended(self) -> Ended:
-        """Wait for the end of the command, and kill what remains."""
+        """Wait for the end of the command, and kill the processes that remain."""
         try:
             out, err = self.process.communicate(timeout=HANGS_S)
         except subprocess.TimeoutExpired:
@@ -144,7 +144,7 @@ def strangers() -> list[int]:
 
 
 def words_of(pid: int) -> list[bytes]:
-    """Return a process's command line, filled up to at least two words."""
+    """Return a process's command line as words. If it has fewer than two, empty words are added."""
     with contextlib.suppress(OSError):
         return [*Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"), b"", b""]
     return [b"", b""]
@@ -171,7 +171,7 @@ def _stat(pid: int) -> list[bytes]:
 
 
 def end_all() -> None:
-    """Kill every process except the driver's; there are no other users' processes in these namespaces."""
+    """Kill every process except the driver. These namespaces contain no processes of other users."""
     while found := strangers():
         for pid in found:
             with contextlib.suppress(ProcessLookupError):
@@ -196,7 +196,7 @@ class Residue:
         return {each: None for each in found if not each.endswith(FILLER)}
 
     def left(self, *, killed: bool = False) -> list[str]:
-        """Describe new files and processes; ``killed``: ignore scratch folders without an owner."""
+        """Return a description of each new file and process. ``killed``: ignore scratch folders without an owner."""
         words = {pid: b" ".join(words_of(pid)).decode(errors="replace") for pid in strangers()}
         processes = [f"process {pid} is left behind: {argv}" for pid, argv in words.items()]
         files = [path for path in self._files() if path not in self._before and not (killed and _empty(path))]

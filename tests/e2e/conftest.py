@@ -20,14 +20,14 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture(scope="session")
 def null_worker() -> Path:
-    """The null adapter's worker, which makes the faults that the tests of bad days need."""
+    """The path of the null adapter's worker, which makes the faults for these tests."""
     path = executables().get("null")
     assert path, "middlemark-worker-null was not found; ./check builds it and sets MIDDLEMARK_WORKERS"
     return Path(path)
 
 
 class SharedScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Runs tests of a module that share a fixture in one process, and every other test in any free process."""
+    """Runs the tests of a module in one process if they share a fixture. Runs every other test in any free process."""
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.partition("::")[0]

@@ -1,6 +1,6 @@
 """`killed.py POINT WORD…`: run middlemark WORD…, and kill it before a system call for its journal or settings.
 
-POINT is the number of the call, or 0 for none. At the end the number of these system calls goes to stderr.
+POINT is the number of the call; 0: do not kill. Prints the number of these system calls to stderr at the end.
 """
 
 import os
@@ -13,7 +13,7 @@ LEAVES_A_TRACE = ("write", "fsync", "replace", "unlink", "truncate", "pwrite")
 
 
 def killed_at(point: int, *also: str) -> None:
-    """Kill this process before the given system call; ``also`` names further functions of ``os`` to count."""
+    """Kill this process before the call with this number. ``also`` names more functions of ``os`` that are counted."""
     calls = 0
 
     def wrapped(real: Callable[..., Any]) -> Callable[..., Any]:

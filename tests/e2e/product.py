@@ -21,7 +21,7 @@ from outputs import read_output
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "MIDDLEMARK_TEST_RUN"
-"""Set to a different value in the environment of each run, and inherited, so that a run's processes can be found."""
+"""An environment variable with a different value for each run. Processes inherit it, so a test can find a run's."""
 
 PATIENCE_S = 300.0
 """Seconds after which a command counts as hung, long enough for a busy machine."""
@@ -34,7 +34,7 @@ def descriptions() -> dict[str, Description]:
 
 
 class Ended:
-    """A run that has ended. In these tests no run may print a traceback or leave a process behind, however it ended."""
+    """A run that has ended. No run may print a traceback or leave a process behind, even if it failed or was killed."""
 
     def __init__(self, verb: str, code: int, out: str, err: str, seconds: float, folder: Path) -> None:
         self.verb = verb
@@ -104,7 +104,7 @@ class Run:
         return pids if len(pids) == 2 and all(len(tasks(pid)) >= 2 for pid in pids) else []
 
     def signal(self, number: int) -> float:
-        """Send the signal, and return the time at which it was sent."""
+        """Send the signal. Return the time of sending in s of time.monotonic()."""
         self.process.send_signal(number)
         return time.monotonic()
 
@@ -119,13 +119,13 @@ class Run:
         folder = next((path.parent for path in self.out.glob("*/run.json")), self.out)
         assert "Traceback" not in err, err
         assert "Traceback" not in out, out
-        # A killed launcher does not wait for its children. In every other case all processes end before the launcher.
+        # Except after SIGKILL, all processes must have ended before the launcher.
         if self.process.returncode != -signal.SIGKILL:
             assert self.children() == [], f"left behind: {[_read(pid, 'cmdline') for pid in self.children()]}"
         return Ended(self.verb, self.process.returncode, out, err, seconds, folder)
 
     def interrupted(self, timeout_s: float = PATIENCE_S) -> tuple[int, str]:
-        """Wait for the end of a run that may not have started to measure; return its exit code and stderr."""
+        """Wait for the end of a run that may have measured nothing. Return its exit code and stderr."""
         _, err = self.process.communicate(timeout=timeout_s)
         until(lambda: self.children() == [], 20.0)  # the kernel kills them with their parent, which takes a moment
         return self.process.returncode, err
@@ -162,7 +162,7 @@ class Bench:
         out: Path | None = None,
         **popen: Any,
     ) -> Run:
-        """Start `middlemark ARGUMENTS`; `run` stores its results in this folder."""
+        """Start `middlemark ARGUMENTS`. The verb `run` stores its results in this folder."""
         mark = secrets.token_hex(8)
         self.out = out or self.folder / f"runs-{len(self.runs)}"
         where = ["--out", str(self.out)] if arguments[0] == "run" and not {"--out", "--resume"} & {*arguments} else []

@@ -1,4 +1,4 @@
-"""action.yml's script, as on a runner: with a build slower than the base branch's, and with an equal one."""
+"""Runs action.yml's script as a runner does: with a build that is slower than the base branch's, and an equal one."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Folders that cannot be written, full disks, and output that nobody reads."""
+"""Runs with folders that cannot be written, with full disks, and with output that nobody reads."""
 
 import os
 import re
@@ -151,7 +151,7 @@ def test_a_temporary_folder_that_is_full_is_named(bench: Bench, mount: Mount) ->
     disk = mount("size=64k,nr_inodes=2")
     (disk / "the last inode").touch()
     ended = bench.run(*QUICK, environment={"TMPDIR": str(disk)})
-    # The system's own temporary folder is used instead if it has room.
+    # Middlemark uses the system's own temporary folder instead, if it has space.
     assert ended.code in (0, 1, 3)
     assert ended.code == 0 or str(disk) in ended.err
 

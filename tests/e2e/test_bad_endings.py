@@ -14,7 +14,7 @@ from product import Bench, Ended, Run, until
 pytestmark = pytest.mark.usefixtures("null_worker")
 
 BEHAVES_WITHIN_S = 30.0
-"""Seconds within which a run must end after Ctrl-C on a busy machine; normally 2 s are enough."""
+"""Seconds within which a run must end after Ctrl-C. Normally it takes at most 2 s, but machines may be busy."""
 
 
 def suite(native: str = "", **keys: object) -> str:
@@ -54,7 +54,7 @@ HANGS = {
 
 @pytest.fixture(scope="module")
 def hanging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Run]]:
-    """A run for each entry of HANGS, started together. Waiting for deadlines takes little processor time."""
+    """A run for each entry of HANGS. All start at once, because waiting for deadlines needs little processor time."""
     places = {name: Bench(tmp_path_factory.mktemp(name.replace(" ", "-"))) for name in HANGS}
     runs = {name: place.start("run", place.suite(HANGS[name][0]), "--format", "json") for name, place in places.items()}
     for name, index in (("ping stopped", 0), ("pong stopped", 1)):
@@ -140,14 +140,14 @@ def test_two_interrupts_while_workers_are_queried_end_the_run_silently(bench: Be
         if run.process.poll() is None:
             run.signal(number)
         code, err = run.interrupted()
-        # The second SIGINT may come when there is nothing left to remove.
+        # If the second SIGINT comes late, nothing is left to remove.
         assert (code in (130, -number), err.strip()) == (True, "")
 
 
 def test_an_interrupt_while_a_trial_is_being_closed_keeps_that_trial(bench: Bench) -> None:
     run = bench.start("run", bench.suite(suite('fail = "close-hang"', trials=5)), "--format", "json")
     until(lambda: list(run.out.glob("*/samples/00000.npy")))
-    time.sleep(1.0)  # the trial's result is there, and its workers hang in their destructors
+    time.sleep(1.0)  # now the trial has its result, and its workers hang in their destructors
     ended = interrupt(run, signal.SIGINT)
     assert [line["samples"] for line in ended.kept] == [100]
     assert bench.leftovers() == []
@@ -164,7 +164,7 @@ def test_an_interrupt_at_any_moment_leaves_nothing_behind(bench: Bench, moment: 
 
 
 def segments(run: Run) -> set[str]:
-    """Return files of the run's null workers in /dev/shm. Their scope has the token of the samples' scope."""
+    """Return the files of the run's null workers in /dev/shm. Their names contain the token in the samples' names."""
     found = set()
     for pid in run.workers("null"):
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -194,7 +194,7 @@ def test_a_run_under_way_is_listed_as_running_until_it_ends(bench: Bench) -> Non
     listed = bench.run_leaving("list", "runs", str(run.out)).out
     workers = until(run.measuring)
     assert re.search(r" [1-9]\d* of 1,000 trials, running$", listed, re.MULTILINE)
-    os.kill(workers[0], signal.SIGSTOP)  # a worker that outlives the launcher must not be taken for the launcher
+    os.kill(workers[0], signal.SIGSTOP)  # a worker that outlives the launcher must not count as the launcher
     run.signal(signal.SIGKILL)
     run.process.wait()
     assert re.search(r" of 1,000 trials, killed$", bench.run_leaving("list", "runs", str(run.out)).out, re.MULTILINE)

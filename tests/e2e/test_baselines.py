@@ -1,4 +1,4 @@
-"""Baselines in a real run, in its dry run and in a comparison; and a run without them."""
+"""Baselines in a real run, in its dry run and in a comparison, and a run without baselines."""
 
 import pytest
 from product import Bench, descriptions

@@ -65,7 +65,7 @@ class Checkout:
     def __init__(self, root: Path, identifier: str = "madeup", python: Path | None = None) -> None:
         self.root = root
         self.python = python
-        """A Python environment which the set-up copies instead of making one, because that takes seconds."""
+        """A Python environment that the set-up copies, because making one takes seconds."""
         self.state = root / "build" / "setup"
         self.apt_log = root / "apt.log"
         self.point_at_its_own_system()
@@ -171,7 +171,7 @@ def with_python(checkout: Checkout) -> Checkout:
 
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout that is completely set up. A test that changes it must restore it.
+    """A checkout that is completely set up. A test that changes the checkout must undo the change.
 
     Its set-up makes a Python environment, which later starts and other checkouts copy.
     """
@@ -398,7 +398,7 @@ ROSGRAPH_MSGS = "add_library(rosgraph_msgs::rosgraph_msgs__cpp INTERFACE IMPORTE
 
 @pytest.fixture
 def with_ros_1(with_python: Checkout) -> Checkout:
-    """A checkout with the adapters of ROS 1 and ROS 2, on a distribution that packages ROS 1; a ROS 2 is in jazzy/."""
+    """A checkout with the adapters of ROS 1 and ROS 2. The distribution packages ROS 1; jazzy/ contains a ROS 2."""
     checkout = with_python
     checkout.write("CMakeLists.txt", ROS_PROJECT)
     shutil.copy(ROOT / "adapters/CMakeLists.txt", checkout.root / "adapters")
@@ -650,7 +650,7 @@ def test_an_interrupted_set_up_continues_at_the_next_start(with_python: Checkout
 
 @pytest.fixture
 def rootless(ready: Checkout) -> Iterator[tuple[Checkout, tuple[str, ...]]]:
-    """A checkout of an ordinary user without sudo, and the prefix that runs a command as that user."""
+    """A checkout that belongs to a user without sudo, and the prefix that runs a command as this user."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         checkout = Checkout(Path(folder) / "checkout", python=Path(folder) / "checkout/python")
@@ -669,7 +669,7 @@ def rootless(ready: Checkout) -> Iterator[tuple[Checkout, tuple[str, ...]]]:
 
 
 def without(checkout: Checkout, *missing: str) -> None:
-    """Set a PATH for this checkout that has every command except these."""
+    """Give this checkout a PATH with every command except these."""
     for folder in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
         for tool in Path(folder).glob("*"):
             link = checkout.root / "bin" / tool.name

@@ -1,4 +1,4 @@
-"""The breakdown of a real run: a delay planted in the null adapter is found in the right part."""
+"""The breakdown of a real run shows a delay that was planted in the null adapter in the right part."""
 
 from typing import Any
 
@@ -77,7 +77,7 @@ def test_arrival_stamps_separate_transport_from_wake_up(bench: Bench, raw_transp
     assert "transport and wake-up" not in stamped
     for way in ("", "reply "):
         assert stamped[f"{way}wake-up"] > 0
-        # On loopback the kernel receives a message within the sender's system call.
+        # On loopback, the kernel delivers a message within the sender's system call.
         assert stamped[f"{way}write"] > stamped[f"{way}transport"]
 
 

@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(cargo() is None, reason="there is no cargo 1.91 
 
 @dataclass(frozen=True)
 class Bench:
-    """Checkouts that have an adapter with the same name, and a crate that the tests treat as released."""
+    """Checkouts that all have an adapter of one name, and a crate that counts as released."""
 
     folder: Path
 
@@ -95,7 +95,7 @@ class Bench:
         )
 
     def build(self, checkout: Path) -> bytes:
-        """Return the library of this checkout."""
+        """Build the adapter of this checkout. Return the content of its library."""
         return built(self.start(checkout), checkout)
 
     def compiled(self) -> dict[str, int]:

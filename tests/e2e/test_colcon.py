@@ -45,7 +45,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     (source / "middlemark").mkdir()
     for name in (*NEEDS, "CMakeLists.txt", "package.xml", "colcon.pkg"):
         (source / "middlemark" / name).symlink_to(ROOT / name)
-    # Only these adapters are built, which saves minutes, and nothing is fetched from npm.
+    # Build only these adapters, which saves minutes, and fetch no packages from npm.
     wanted = "-DMIDDLEMARK_ADAPTERS=rclcpp;tcp -DCMAKE_BUILD_TYPE=Debug"
     measured = made.run(
         f"/usr/bin/colcon build --event-handlers console_direct+ --cmake-args {wanted.replace(';', chr(92) + ';')}"

@@ -15,7 +15,7 @@ from middlemark.workers.find import executables
 GROUPS = Path("/sys/fs/cgroup/cpu")
 MAIN = (sys.executable, "-m", "middlemark")
 BY_EVIDENCE_OF_OTHERS = {"steal", "run_queue"}
-"""Limits that other programs on this machine may reach."""
+"""Limits that the diagnosis may also name because of other programs on this machine."""
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root limits a group or mounts")
 
@@ -91,7 +91,7 @@ def test_a_too_small_receive_buffer_is_named_and_enlarged(bench: Bench) -> None:
 @needs_root
 @needs("iceoryx")
 def test_too_small_shared_memory_is_named_and_enlarged(bench: Bench) -> None:
-    # Each command has its own /dev/shm. At the end the script prints the mount's options to stderr.
+    # Each command gets its own /dev/shm. At the end the script prints the mount's options to stderr.
     script = 'mount -t tmpfs -o size=6m tmpfs /dev/shm || exit; "$@"; s=$?; stat -f -c "%b×%S" /dev/shm >&2; exit $s'
     here = Diagnosed(bench, ("unshare", "--mount", "sh", "-c", script, "sh"))
     stream = ("--adapter", "iceoryx", "--pattern", "stream", "--size", "1m", "--rate", "20", "--depth", "8")
@@ -126,7 +126,8 @@ def test_a_budget_that_stops_real_time_roles_is_named_and_raised(bench: Bench, g
         pytest.skip(f"this kernel gives a group no real-time budget: {error}")
     here = Diagnosed(bench, within(group))
     trips = ("--adapter", "cyclonedds", "--transport", "udp", "--size", "1k", "--rate", "500", "--receive", "poll")
-    # The budget's period is a second. In a shorter trial no message is sent after the throttling, and none is late.
+    # The budget's period is a second. A shorter trial would end before a message is sent after the throttling, so none
+    # would be late.
     ended = here.run(*trips, "--priority", "fifo:20", "--duration", "2s", "--trials", "2")
     limit = here.limits(ended)[0]
     assert (limit["check"], limit["setting"], limit["before"]) == ("cgroup_rt", str(budget), "200000")

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at unusual moments: the command ends silently, however early the signal comes."""
+"""Ctrl-C and SIGTERM at unusual moments: the command ends without a message, even if the signal comes very early."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def test_an_interrupt_at_any_early_instant_ends_the_command_without_a_traceback(
         # `./middlemark` starts as a shell script. Bash ignores an interrupt that did not kill its child.
         until(lambda run=run: "python" in os.readlink(f"/proc/{run.process.pid}/exe"))
         handled = handlers_seen(run, instant_ms / 1000)
-        # The stopped process cannot change its handlers between the last look and the signal.
+        # Stop the process, so that it cannot change its handlers between this check and the signal.
         run.signal(signal.SIGSTOP)
         until(lambda run=run: state_of(run.process.pid) in "TZ")
         look_again(run, handled)
@@ -82,7 +82,7 @@ def test_a_signal_while_python_ends_does_not_change_the_status(bench: Bench, way
 
 
 def handlers_seen(run: Run, seconds: float) -> list[bool]:
-    """Wait; return true if SIGINT was caught, at first and after each change."""
+    """Observe the run for these seconds. Return whether SIGINT was caught: at first, and after each change."""
     until_s = time.monotonic() + seconds
     seen = [False]
     while True:

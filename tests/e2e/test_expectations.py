@@ -1,4 +1,4 @@
-"""`[[expect]]` with real workers: a missed requirement fails the run, and rounds are added until all are decided."""
+"""`[[expect]]` with real workers: an unmet requirement fails the run, and rounds are added until all are decided."""
 
 import re
 import xml.etree.ElementTree as ET

@@ -1,4 +1,4 @@
-"""Runs between two hosts that SSH reaches, with Dask over TLS, which leave nothing behind on either host."""
+"""Runs between two hosts, started over SSH or by Dask over TLS. They leave nothing behind on either host."""
 
 import contextlib
 import json
@@ -60,7 +60,7 @@ def hosts(bench: Bench) -> Iterator[TwoHosts]:
 def left(hosts: TwoHosts) -> list[str]:
     """Return the processes and files that remain after a run.
 
-    A connection that has just ended gets time to close.
+    Waits until connections that have just ended are closed.
     """
     deadline = time.monotonic() + 20
     while True:
@@ -191,7 +191,7 @@ THREE = (
 
 
 def dask_of_robot(hosts: TwoHosts) -> int:
-    """Return the pid of the Dask worker on the second host, once a trial's worker has measured there for a while."""
+    """Wait until a trial has measured for a while. Return the pid of the Dask worker on the second host."""
     robot = hosts.network("robot")
 
     def workers() -> list[int]:
@@ -230,7 +230,7 @@ def test_a_host_that_disappears_fails_only_its_current_trial(hosts: TwoHosts) ->
     assert_only_the_first_was_lost(run.ended(180).kept)
 
 
-@pytest.mark.full  # a frozen host sends nothing, as with a cut line
+@pytest.mark.full  # for other hosts, a frozen host is the same as a cut line
 def test_a_frozen_host_fails_only_its_current_trial(hosts: TwoHosts) -> None:
     run = hosts.start(*THREE)
     dask = dask_of_robot(hosts)

@@ -1,4 +1,4 @@
-"""Runs over an emulated link: its rate and delay are right, and no part of the link remains."""
+"""Runs over an emulated link. The link's rate and delay are right, and no part of the link remains."""
 
 import os
 import sys
@@ -47,7 +47,7 @@ def test_a_stream_fills_the_link_and_no_more(bench: Bench) -> None:
         assert cell["link"]["rate_bps"] == 1e8
         assert "veth" in cell["link"]["how"]
         assert cell["actual_transport"] == "udp"
-    # The sender may have waited for a processor, but the link never carries more than its rate.
+    # The share may be below 1, because the sender may wait for a processor. It cannot exceed the link's rate.
     assert 0.7 < cells["udp"]["link_share"] < 1.02
     assert 0.5 < cells["cyclonedds"]["link_share"] < 1.02
 

@@ -1,4 +1,4 @@
-"""A user's own configuration files: the middleware's parser decides about them before anything is measured."""
+"""A user's own configuration files: the middleware's own parser checks them before anything is measured."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ def own(cell: Any) -> str:
 
 
 def measured(bench: Bench, name: str) -> tuple[Any, str]:
-    """Return the row of a run with the file, and what it says about the file.
+    """Run with the file. Return the run's row and its note about the file.
 
     No file may be left in the user's folder.
     """

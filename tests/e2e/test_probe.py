@@ -1,4 +1,4 @@
-"""The examples of the probe: each is built, run and imported, from a user's own node to a report."""
+"""Builds and runs each example of the probe, and imports its file, from a user's own node to a report."""
 
 import contextlib
 import csv
@@ -20,7 +20,7 @@ from middlemark.workers.find import ROS
 
 COUNT, LOSE = 401, 40
 LOST = COUNT // LOSE
-"""The number of lost messages, without the last message, which ends the receiver."""
+"""The number of lost messages. The last message is never lost, because it ends the receiver."""
 EXAMPLES = ROOT / "examples"
 
 pytestmark = pytest.mark.slow

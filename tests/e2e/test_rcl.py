@@ -1,4 +1,4 @@
-"""The worker of rcl refuses an RMW that is not there, and a second ROS 2."""
+"""The worker of rcl refuses an RMW that is not installed, and a second ROS 2 in its environment."""
 
 import os
 import subprocess

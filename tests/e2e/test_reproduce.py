@@ -1,4 +1,4 @@
-"""`reproduce` as a user starts it: every claim gets a verdict, whatever the budget, and the exit code is 0."""
+"""`reproduce` as a user starts it: every claim gets a verdict with every budget, and the exit code is 0."""
 
 from typing import get_args
 

@@ -15,7 +15,7 @@ TRIALS = 6
 
 
 def killed(bench: Bench, after: int) -> Path:
-    """Kill -9 the launcher when this number of trials is stored, and return the run's folder."""
+    """Kill the launcher with SIGKILL when this number of trials is stored. Return the run's folder."""
     run = bench.start(*ASKED, "--duration", "300ms", "--quiet")
     while run.trials() < after or not list(run.out.glob("*/run.json")):
         assert run.process.poll() is None

@@ -25,7 +25,7 @@ def test_planted_delays_are_found_and_make_nothing_faster_in_an_ordinary_run(ben
         assert (once["part"], tenfold["part"]) == (1.0, 10.0)
         assert once["delay_ns"] == pytest.approx(setting["pilot_p50_ns"], abs=1)
         assert (once["faster"], tenfold["faster"]) == (0, 0)
-        # One disturbed trial of seven may hide any delay from a verdict, but the shift still shows it.
+        # One disturbed trial of seven may make every verdict undecided, but the measured shift still shows the delay.
         assert tenfold["measured"] > 1
         assert tenfold["found"] or tenfold["measured"] > tenfold["part_in_run"] / 3, setting
         assert once["found"] or once["measured"] > once["part_in_run"] / 3 or p50["scatter"] > 1, setting

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment's programs: the build tools, uv, and everything that an installed package imports."""
+    """The programs of a virtual environment with the build tools, uv, and all packages that Middlemark imports."""
     folder = tmp_path_factory.mktemp("tools")
     run([sys.executable, "-m", "venv", folder / "venv"], cwd=folder)
     python = folder / "venv" / "bin" / "python"

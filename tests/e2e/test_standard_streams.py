@@ -1,4 +1,4 @@
-"""The command with closed, full or broken stdin, stdout and stderr: failing messages never lose the result."""
+"""The command with closed, full or broken stdin, stdout and stderr: it stores the result even if messages fail."""
 
 import os
 import subprocess

@@ -111,7 +111,7 @@ def test_a_stream_never_exceeds_its_rate(bench: Bench) -> None:
         cell = cell_of(ended, rate=rate)
         assert cell["sent"] == cell["received"] == cell["scheduled"] == 100
         assert cell["unsent"] == 0
-        # There are 99 periods between the first and the last of 100 messages, less what the first was late.
+        # Between the first and the last of 100 messages are 99 periods, minus the lateness of the first.
         assert 100 / cell["rate_hz"] >= 99 / rate - cell["one_way_ns"]["max"] / 1e9
         assert cell["one_way_from_sent_ns"]["p50"] <= cell["one_way_ns"]["p50"]
 
@@ -142,7 +142,7 @@ def test_ddsperfs_lines_have_the_original_format(bench: Bench) -> None:
 
 
 def test_the_highest_sustainable_rate_is_found(bench: Bench) -> None:
-    # Every publish takes 1 ms, so no machine can sustain more than 1,000 a second.
+    # Every publish takes 1 ms, so no machine can send more than 1,000 messages per second.
     suite = bench.suite(
         '[defaults]\nadapter = "null"\ntransport = "memory"\npattern = "stream"\nsize = 64\nrate = "sustainable"\n'
         # Long enough that a pause of the publisher for 25 ms at the end lowers the rate by less than 1 %.
@@ -217,7 +217,7 @@ pin = "off"
 
 
 def fan_out(run: Run) -> list[int]:
-    """Return the five workers' pids once the last subscriber is in its loop; empty before that."""
+    """Return the five workers' pids if the last subscriber is in its loop, otherwise none."""
     pids = run.workers("null")
     threads = [set(map(_name, tasks(pid))) for pid in pids]
     return pids if len(pids) == 5 and "publisher 0" in threads[0] and "subscriber 3" in threads[4] else []

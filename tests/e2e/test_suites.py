@@ -15,7 +15,7 @@ ADAPTERS = set(descriptions())
 
 
 def first_sizes(suite: Suite) -> str:
-    """Return one size of each sweep, for --only. The smallest size is not used: it may be smaller than the header."""
+    """Return one size of each sweep, for --only; not the smallest, which may be smaller than the core's header."""
     sizes = [sweep.levels("size").values for sweep in suite.sweeps]
     return ",".join(sorted({str(each[min(1, len(each) - 1)]) for each in sizes}))
 
@@ -28,12 +28,12 @@ SHORTER = {
     "fastdds-throughput": ("burst=100,1000", "recovery=5ms,90ms"),
     "idle-to-flood": ("rate=100,max,curve", "transport=udp"),
     "security": ("adapter=fastdds,tcp", "security=none,encrypted"),
-    # UDPROS delivers no message of the chosen size, so that trial fails.
+    # With UDPROS no message of the chosen size arrives, so its trial would fail.
     "ros1-factors": ("transport=tcpros,tcpros-nodelay,intraprocess,nodelet", "subscribers=1,2", "depth=1,100"),
 }
-"""By suite: more ``--only`` options, so that every kind of cell is measured within half a minute."""
+"""By suite: further ``--only`` options, with which each kind of cell is measured within half a minute."""
 LONG = ("everything", "fan-out", "fastdds-throughput", "idle-to-flood", "ros1-factors", "security")
-"""Suites of half a minute each. Other suites, conformance and test_dds_security.py measure these kinds of cells too."""
+"""Suites that take half a minute each. Other suites and tests measure the same kinds of cells."""
 
 
 def may_run_in_real_time() -> bool:
@@ -62,7 +62,7 @@ def test_every_other_included_suite_can_be_measured(bench: Bench, name: str) -> 
     assert cells
     for cell in cells:
         if cell["failed"] is not None and cell["failed"]["code"] == NO_INTEROP:
-            continue  # the answer of `interop` about a pair
+            continue  # a row of `interop`, which reports whether a pair works
         assert cell["failed"] is None
         which = (cell["adapter"], cell["transport"], cell["pattern"], cell["warnings"])
         if cell["pattern"] == "stream":

@@ -1,4 +1,4 @@
-"""`tune` changes settings of the machine, and restores them however the command ends."""
+"""`tune` changes settings of the machine, and restores them even if the command fails or is killed."""
 
 import asyncio
 import json
@@ -205,7 +205,7 @@ def test_a_file_under_etc_is_written_only_on_request_and_removed_by_restore(plac
     assert lines[0].startswith("# Written by `middlemark tune apply --persist`")
     assert lines[1].startswith(f"{TIME} = ")
     [entry] = json.loads(place.journal.read_text())
-    place.journal.write_text(json.dumps([entry | {"boot": "the one before"}]))  # the file applies this at every boot
+    place.journal.write_text(json.dumps([entry | {"boot": "the one before"}]))  # sysctl.d applies it at every boot
     assert place.run("tune", "restore").code == 0
     assert list(etc.iterdir()) == []
     assert place.value(TIME) == "30"

@@ -1,4 +1,4 @@
-"""Rounds are added until the medians are precise enough or the time is over; the result says which."""
+"""Rounds are added until the medians are precise enough or the time is over. The result reports which was the case."""
 
 import json
 from collections import Counter

@@ -76,7 +76,7 @@ def test_all_problems_of_a_build_are_reported_at_once(bench: Bench) -> None:
 
 @pytest.fixture
 def newer_cyclone(tmp_path: Path) -> Path:
-    """Build Cyclone DDS 11.0.1 from the source in the crate cyclors, because it has no package; return its prefix."""
+    """Build Cyclone DDS 11.0.1 from the source in the crate cyclors, because no package has it. Return its prefix."""
     crate, made, prefix = tmp_path / "crate", tmp_path / "made", tmp_path / "cyclonedds-11"
     (crate / "src").mkdir(parents=True)
     (crate / "src" / "lib.rs").touch()

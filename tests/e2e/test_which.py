@@ -49,8 +49,8 @@ def test_a_planted_winner_is_found_with_few_trials_of_the_others(bench: Bench) -
 def test_a_planted_tie_names_both_candidates_and_no_best(bench: Bench) -> None:
     # One race in twenty may name a wrong winner (docs/decisions/0029). Two wrong winners in a row are a fault.
     answers = [raced_tie(bench)]
-    # If other programs use this machine, the difference between the two may be too uncertain for a tie, so the race is
-    # undecided.
+    # If other programs use this machine, the difference between the two may be too uncertain for a tie. The race is
+    # then undecided.
     even = re.compile("(Tie|Undecided) for 4 KiB one at a time, 2 processes: null memory")
     if not even.match(answers[0]):
         answers.append(raced_tie(bench))

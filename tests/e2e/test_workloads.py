@@ -125,7 +125,7 @@ SENT = [(0, 500), (15, 30_000), (20, 64), (90, 2_000)]
 
 
 def rosbag_of_ros1(folder: Path) -> Path:
-    """Record with ROS 1's own rosbag, in the distribution's Python, which is not the tests' Python."""
+    """Record a bag with ROS 1's own rosbag. It needs the distribution's Python, which is not the tests' Python."""
     script = (
         "import rosbag, rospy, std_msgs.msg, sys\n"
         "bag = rosbag.Bag(sys.argv[1], 'w')\n"

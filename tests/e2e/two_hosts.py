@@ -17,7 +17,7 @@ from middlemark.sites.link import join
 PORT = 2222
 SSHD = "/usr/sbin/sshd"
 AHEAD_S = {"base": 0, "robot": 5}
-"""Seconds by which each host's CLOCK_MONOTONIC is ahead of this machine's, by a time namespace."""
+"""Seconds by which each host's CLOCK_MONOTONIC is ahead of this machine's. A time namespace adds them."""
 NAMES = {"base": "10.213.0.1", "robot": "10.213.0.2"}
 
 
@@ -54,7 +54,7 @@ class TwoHosts:
         ).stdout.strip()
 
     def line(self, state: str) -> None:
-        """Take the link between the hosts down, or up again."""
+        """Set the link between the hosts to ``state``: down or up."""
         asked = f"from pyroute2 import IPRoute; IPRoute().link('set', ifname='mm0', state={state!r})"
         subprocess.run([*self._prefixes["robot"], sys.executable, "-c", asked], check=True)
 

@@ -27,7 +27,7 @@ PINNED = (0, 1)
 
 
 def times(p50: float, *, few: bool = False) -> Summary:
-    """Return a plausible distribution around a median in ns; with few samples there is no quantile above p90."""
+    """Return a plausible distribution around a median in ns. ``few``: no quantiles above p90, as for few samples."""
     return Summary(
         min=p50 * 0.8,
         mean=p50 * 1.1,
@@ -116,7 +116,7 @@ def facts() -> MeasuredRun:
 
 
 def render(name: str, facts: MeasuredRun, results: Sequence[CellResult], view: View | None = None) -> str:
-    """Return the document of these results in that format; a machine-readable format is checked against its schema."""
+    """Return the document of these results in this format. Check machine-readable formats against their schema."""
     run = msgspec.structs.replace(facts, results=results, trials=[()] * len(results))
     text = show.render(name, with_experiments(document_of([run])), view or View())
     if name == "json":

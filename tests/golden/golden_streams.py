@@ -194,7 +194,7 @@ def floods() -> tuple[CellResult, ...]:
 
 
 def loads() -> tuple[CellResult, ...]:
-    """Every kind of load and fan-out, a curve with its knee, a search, and a result without any counts."""
+    """Every kind of load and number of subscribers, a curve with its knee, a search, and a result without counts."""
     curve = (
         *(_step(part, 400_000.0, 31_000.0 * (1 + part)) for part in (0.1, 0.3, 0.5)),
         _step(0.8, 400_000.0, 60_000.0, knee=True),

@@ -56,7 +56,7 @@ def described(name: str) -> Description:
 
 
 class Bench:
-    """Measures without workers: a trial's result depends only on its candidate and its round."""
+    """Replaces the measurement: a trial's result depends only on its candidate and its round."""
 
     def __init__(self, truths: Mapping[str, Truth], seed: int) -> None:
         self.truths = {RAW_TRANSPORT: Truth(RAW_TRANSPORT_US), **truths}

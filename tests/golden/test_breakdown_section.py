@@ -1,4 +1,4 @@
-"""The breakdown below the table."""
+"""The section with the breakdown of latencies below the table."""
 
 import msgspec
 import pytest
@@ -32,7 +32,7 @@ def with_parts(result: CellResult, *names: str) -> CellResult:
 
 @pytest.fixture
 def broken_down(results: tuple[CellResult, ...]) -> tuple[CellResult, ...]:
-    """Rows with several kinds of parts, and rows without: a failed one, and one that gives the reason."""
+    """Rows with several kinds of parts, and two rows without parts: a failed one, and one with the reason."""
     few = "3 messages were stamped at both ends, and a breakdown needs 20"
     return (
         with_parts(results[0], *ONE_WAY, *BACK),

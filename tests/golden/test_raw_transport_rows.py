@@ -1,4 +1,4 @@
-"""Raw transports in the table: first in their group, memcpy among them, and the best one named above the group."""
+"""Raw transports, including memcpy, are the first rows of their group, and the heading names the fastest."""
 
 import re
 

@@ -18,7 +18,7 @@ from middlemark.show import View
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.rows import MeasuredRun
 
-# Patterns that scripts for ddsperf's output look for. The format strings are in Cyclone DDS 0.10's ddsperf.c and
+# Regular expressions of scripts that read ddsperf's output. The format strings are in Cyclone DDS 0.10's ddsperf.c and
 # cputime.c.
 RATE = re.compile(
     r"^\[(\d+)\] (\d+\.\d{3})  size (\d+) total (\d+) lost (\d+) delta (\d+) lost (\d+) "

@@ -1,4 +1,4 @@
-"""The output of `which` for races whose truth is known: on the screen, as JSON, and in the report of the run."""
+"""The output of `which` for races with known true values: on the screen, as JSON, and in the run's report."""
 
 import shutil
 from pathlib import Path

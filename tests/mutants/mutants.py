@@ -36,7 +36,7 @@ NO_TEST = "no test was named"
 
 
 class CannotBeTriedError(Exception):
-    """The mutant does not apply, or does not compile."""
+    """The mutant's original text is not in the file exactly once, or the mutant does not compile."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Tree:
             raise SystemExit(f"mutants: cmake failed: {self.reports}/cmake.log")
 
     def build(self, targets: Iterable[str], jobs: int | None = None) -> None:
-        """Build the targets, if any; cargo builds its own."""
+        """Build the targets, if any. cargo builds its crates itself."""
         targets = [*targets]
         if not targets:
             return
@@ -147,7 +147,7 @@ class Tree:
                 RUNNING.discard(process.pid)
 
     def failed(self, status: int, report: Path) -> list[str]:
-        """Return the names of the tests that failed, by a JUnit report."""
+        """Return the names of the failed tests from a JUnit report."""
         if status == 0:
             return []
         if status == TOO_LONG:
@@ -170,7 +170,7 @@ class Ctest:
 
     @property
     def targets(self) -> set[str]:
-        """The CMake targets for these tests; cargo builds its own."""
+        """The CMake targets for these tests. cargo builds its crates itself."""
         return {f"core_{label}_test" for label in self.labels if label != "rust"}
 
     def run(self, tree: Tree, again: Sequence[str] = ()) -> list[str]:
@@ -310,7 +310,7 @@ def main() -> int:
     all_steps: list[Ctest | Conformance] = [*([Ctest(tuple(labels))] if labels else []), *steps]
     for tree in trees:
         tree.copy()
-    for tree in trees:  # the first build fills the compiler's cache for the others
+    for tree in trees:  # one after the other: the first build fills the compiler's cache for the others
         tree.build({target for step in all_steps for target in step.targets}, CPUS)
         say("ready", begun, str(tree.folder.relative_to(ROOT)))
 

@@ -1,7 +1,7 @@
-"""Changes settings in this process's network namespace as a run does, or restores them, and kills itself on the way.
+"""Changes settings in its network namespace as a run does, or restores them. Can kill itself in between.
 
-`changing.py POINT make|restore`: kill this process at the POINT-th system call that leaves a trace, or never if POINT
-is 0.
+`changing.py POINT make|restore`: kill this process at the POINT-th system call that changes a file or a setting; 0:
+never.
 """
 
 import sys

@@ -45,7 +45,7 @@ print(json.dumps(sorted(seen)))
 def seen_in_copy(
     folder: Path, declarations: Mapping[str, tuple[str, ...]], script: str, manual: tuple[str, str]
 ) -> Any:
-    """Return what ``script`` reports about the declared thing.
+    """Return the report of ``script`` about the new declaration.
 
     ``declarations``: for each file of the package, lines and the text to insert after each. ``manual``: a document that
     ``scripts/factors`` writes, and the row that it must contain.

@@ -68,7 +68,7 @@ recorded = None
 
 
 def instead(event: str) -> bytes | None:
-    """Return the replacement for the event, but only once."""
+    """Return the text of ``instead`` if it is for this event. Return it only once."""
     path = Path(sys.argv[0]).with_name("instead")
     try:
         replacement = json.loads(path.read_text())
@@ -132,7 +132,7 @@ class Fake:
         return float(max([*published, *mine], default=0.0))
 
     def say(self, event: str, **fields: Any) -> None:
-        """Send the event with the resources. The clock of this worker advances by one second for each event."""
+        """Send the event with the resources. Each event advances this worker's clock by one second."""
         self.seconds = getattr(self, "seconds", 0) + 1
         rss = int(self.native.get("rss", "0"))
         fields |= {
@@ -160,7 +160,7 @@ class Fake:
         return f"{key} {key.stat().st_mode & 0o777:o}"
 
     def own_settings(self) -> Json | None:
-        """Return the text of the native setting ``settings``, with this worker's name for NAME, or None without it."""
+        """Return the native setting ``settings`` with NAME replaced by this worker's name; None without the setting."""
         line = self.native.get("settings")
         return {"language": "cpp", "text": line.replace("NAME", self.name) + "\n"} if line else None
 
@@ -338,8 +338,8 @@ class Fake:
 
 
 if __name__ == "__main__":
-    # The hello, with the clock, is sent before any setting. So a file next to this one names the clock. It is used only
-    # once.
+    # The worker sends hello, which contains the clock, before it receives any setting. So a file next to this one
+    # contains the clock. Only one worker uses the file.
     source, ticks = "tsc", 2.6e9
     for path in Path(sys.argv[0]).parent.glob("clock-*"):
         mine = path.with_name(f"taken-{os.getpid()}")

@@ -17,7 +17,7 @@ from middlemark.verdicts.rows import MeasuredRun
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
 READ = sorted(path for path in FIXTURES.glob("*/*.*") if path.name != "pong.log" and path.parent.name != "pasted")
-"""The name of every log that has a figure and no damage. test_imports_pasted.py reads the folder ``pasted``."""
+"""Every log that has figures and is not damaged. test_imports_pasted.py reads the folder ``pasted``."""
 
 PASTED = sorted(
     path
@@ -70,7 +70,7 @@ def results(*logs: tuple[Source, Log]) -> tuple[CellResult, ...]:
 
 
 def printed(log: Log, form: str) -> str:
-    """Return the output of `import` for a log with a measurement."""
+    """Return what `import` prints for a log with figures."""
     read = source(log)
     plan, outcomes = assemble([(read, log)], "2026-03-01T12:00:00Z")
     unknown = Machine(

@@ -8,7 +8,7 @@ ALIKE = 0.95
 
 
 def trial(rng: np.random.Generator, samples: int, *, level: float = 0.0, wander: float = 0.03) -> np.ndarray:
-    """Return the round trips of one trial in ns: around 12 µs times exp(level), one in fifty with a Pareto tail."""
+    """Return one trial's round trips in ns: 12 µs × exp(``level``) with variation; one in fifty has a Pareto tail."""
     steps = rng.normal(0, wander, samples + 200)
     wandering = lfilter([1.0], [1.0, -ALIKE], steps)[200:]
     tail = np.where(rng.random(samples) < 0.02, rng.pareto(1.2, samples), 0.0)

@@ -63,7 +63,7 @@ class Launching:
         return await run(cell, trial, self.worker, self.shared, tick or self.ticks.append)
 
     def one_reads(self, source: str, ticks_per_second: float) -> None:
-        """Let the first worker that starts report this clock. All other workers report another clock."""
+        """Make the first worker that starts report this clock, while all others report another."""
         (self.folder / "clock-odd").write_text(json.dumps([source, ticks_per_second]))
 
     def commands(self) -> list[tuple[str, dict[str, Any]]]:

@@ -14,7 +14,7 @@ def probe(
     late: tuple[tuple[int, int], ...] = (),
     waited_ns: int = 0,
 ) -> Still:
-    """Durations on one processor: (lower bound in ns, number), each exactly as long as its lower bound."""
+    """Return the evidence of one processor. Each pair is the length of durations in ns, and their number."""
     return Still(
         cpu=0,
         spun_ns=round(spun_s * 1e9),
@@ -64,7 +64,7 @@ def moved(steal_ms: int = 0, softirq_ms: int = 0, throttled: int = 0) -> Moved:
 
 
 def witnessed(**given: object) -> Witnessed:
-    """Return a second on two processors, watched and probed, in which nothing happened except what the fields say."""
+    """Return evidence of a second on two processors, watched and probed. Only ``given`` contains disturbances."""
     figures: dict[str, object] = {
         "cpus": (0, 1),
         "pinned": True,

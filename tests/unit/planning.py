@@ -19,7 +19,7 @@ ABSENT = {"zenoh": "cargo builds it"}
 
 
 def suite_of(text: str, name: str = "lan", *, baseline: bool = False) -> Suite:
-    """Read a suite. Unless ``baseline`` is set, the plan has only the cells that the suite names, and no baselines."""
+    """Read a suite. Without ``baseline``, its plan has only the cells that the suite names, and no baselines."""
     document, problems = parse_toml(text, f"{name}.toml")
     assert document is not None, problems
     suite, problems = read_suite(document, name, f"{name}.toml", Path(), {})

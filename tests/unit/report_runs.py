@@ -60,8 +60,8 @@ ROBOT = Workload(
 )
 
 Figures = Mapping[Cell, Sequence[float | Failure]]
-"""For each trial: its failure or one figure. The figure is the p50 in ns, the messages per second if the row is judged
-by its rate, or for a workload the share of the deadline that the worst edge takes."""
+"""By cell: for each trial its failure or one figure. The figure is the p50 in ns; messages per second if the row is
+judged by its rate; for a workload, the share of the deadline that the worst edge takes."""
 
 
 def cell(adapter: str = "lyra", transport: str = "udp", **levels: Any) -> Cell:
@@ -251,5 +251,5 @@ def _cost(who: str, share: float) -> WorkerCost:
 
 
 def spread(middle: float, trials: int = 10, by: float = 0.01) -> list[float | Failure]:
-    """Return figures around a middle value. No two figures are equal."""
+    """Return figures that vary by the share ``by`` around a middle value. No two figures are equal."""
     return [middle * (1 + by * (at - (trials - 1) / 2) / trials) for at in range(trials)]

@@ -41,7 +41,7 @@ def plan(*cells: Cell, trials: int = 3, limits: Limits | None = None) -> Plan:
 
 
 def outcome(trial: Trial, **given: object) -> TrialOutcome:
-    """Return a trial that measured everything, except where a field says otherwise."""
+    """Return a trial that measured everything, with ``given`` in place of its fields."""
     figures: dict[str, object] = {
         "cell": trial.cell,
         "number": trial.number,

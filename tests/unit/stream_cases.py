@@ -13,7 +13,7 @@ START_NS = 5_000_000_000_000
 
 
 def sent(index: int = 0, **given: object) -> Sent:
-    """Return a publisher that sent 1,001 messages, one per ms, except where a field says otherwise."""
+    """Return a publisher that sent 1,001 messages, one per ms, with ``given`` in place of its fields."""
     figures: dict[str, object] = {
         "index": index,
         "topic": 0,
@@ -33,7 +33,7 @@ def sent(index: int = 0, **given: object) -> Sent:
 
 
 def arrived(index: int = 0, **given: object) -> Arrived:
-    """Return a subscriber that received 1,000 messages within a second, except where a field says otherwise."""
+    """Return a subscriber that received 1,000 messages in a second, with ``given`` in place of its fields."""
     figures: dict[str, object] = {
         "index": index,
         "topic": 0,
@@ -88,7 +88,7 @@ def buckets(values: np.ndarray) -> Samples:
 
 
 def kept_of(*kept: Kept) -> Callable[[SamplesFile], Kept]:
-    """Return a function that gives every trial these role files."""
+    """Return a function that returns these records for every trial."""
     return lambda file: next(each for each in kept if (each.role, each.index) == (file.role, file.index))
 
 
@@ -99,7 +99,7 @@ def files(*kept: Kept) -> tuple[SamplesFile, ...]:
 
 
 def cost(who: str = "publisher 0", **given: object) -> WorkerCost:
-    """Return a worker that used half a processor for two seconds, except where a field says otherwise."""
+    """Return the cost of a worker that used half a processor for 2 s, with ``given`` in place of its fields."""
     figures: dict[str, object] = {
         "who": who,
         "pid": 1,
@@ -118,7 +118,7 @@ def cost(who: str = "publisher 0", **given: object) -> WorkerCost:
 
 
 def step(rate_hz: float | None, **given: object) -> Step:
-    """Return a step that received the offered rate, with p50 20 µs and p99 40 µs."""
+    """Return a step in which all messages of the offered rate arrived, with p50 20 µs and p99 40 µs."""
     hz = rate_hz or 120_000.0
     figures: dict[str, object] = {
         "rate_hz": rate_hz,

@@ -14,7 +14,7 @@ DECLARATION = """
     ] = 0.5
 """
 FIELD = "    native: dict[str, str] = {}\n"
-"""The last field of the worker's request. A factor that is a field of this struct is sent to the worker."""
+"""The last field of the request that the worker gets. The new factor is inserted after it."""
 LAST = "    native: tuple[tuple[str, str], ...] = ()\n"
 SEEN = r"""
 import csv, io

@@ -1,4 +1,4 @@
-"""``--budget`` without a race: trials are left out until the run fits, and a note says what that costs."""
+"""``--budget`` without a race: trials are left out until the run fits into the budget. A note reports the effect."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ KEYS = (
 
 
 def everything() -> list[Worker]:
-    """Return as many adapters and transports as can be built today, about 60 with the raw transports."""
+    """Return about as many adapters as exist: 60 with the raw transports."""
     names = (*KNOWN, *(f"other-{each}" for each in range(8)))
     carriers = {"default": "any", "shm": "shared-memory", "tcp": "tcp"}
     both = [

@@ -1,4 +1,4 @@
-"""A set of certificates: the generated files, and the faults of a set that a user supplies."""
+"""A set of certificates: the files of a generated set, and the faults that a user's own set may have."""
 
 import datetime
 import os
@@ -44,7 +44,7 @@ def replace(folder: Path, identity: str, certificate: bytes, key: bytes | None =
 def signed_by_nobody(
     *, common_name: str | None = "sender", begins_days: int = -1, ends_days: int = 1, hosts: tuple[str, ...] = ()
 ) -> tuple[bytes, bytes, bytes]:
-    """Make an authority and a certificate, with a fault in the authority's certificate, the certificate, or its key."""
+    """Make an authority and a certificate, with an optional fault in either of them or in the certificate's key."""
     now = datetime.datetime.now(datetime.UTC)
     authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "own")])
@@ -137,7 +137,7 @@ def test_files_that_a_middleware_does_not_read_are_not_required(folder: Path) ->
 
 
 def test_a_users_set_needs_neither_intruder_nor_stranger_nor_broker(folder: Path) -> None:
-    for each in ("intruder", "stranger", "broker"):  # "stranger" is also the prefix of its authority's files
+    for each in ("intruder", "stranger", "broker"):  # the files of the stranger's authority begin with "stranger" too
         for file in folder.glob(f"{each}*"):
             file.unlink()
     assert found_problems(folder) == []

@@ -45,7 +45,7 @@ def new_authority(folder: Path, key: str, usage: str) -> tuple[Path, Path]:
 
 
 def own_documents(folder: Path, key: str = "ec", usage: str = "digitalSignature,keyCertSign") -> None:
-    """Sign the set's documents by the user's own authority, which the set contains in addition to its own."""
+    """Sign the set's documents by a user's own authority, and add this authority to the set."""
     certificate, own = new_authority(folder, key, usage)
     plain = folder / "plain.xml"
     for name in (*map(layout.governance, documents.LEVELS), layout.PERMISSIONS):
@@ -57,7 +57,7 @@ def own_documents(folder: Path, key: str = "ec", usage: str = "digitalSignature,
 
 
 def replace(folder: Path, name: str, document: str, authority: Authority | None = None) -> None:
-    """Replace a document, signed by the authority. Without one, add a second authority to the set, which signs it."""
+    """Replace a document by one that ``authority`` signs. None: add a second authority to the set, which signs it."""
     own = authority or Authority("second")
     (folder / name).write_bytes(own.sign(document))
     if authority is None:
@@ -133,7 +133,7 @@ def test_a_changed_document_is_refused(folder: Path, old: bytes, new: bytes) -> 
 def test_a_truncated_document_is_refused(folder: Path) -> None:
     path = folder / "permissions.p7s"
     whole = path.read_bytes()
-    for length in range(0, whole.rindex(b"\r\n\r\n--"), 97):  # cuts the signature, not the line after it
+    for length in range(0, whole.rindex(b"\r\n\r\n--"), 97):  # cut off within the signature
         path.write_bytes(whole[:length])
         [problem] = found_problems(folder)
         assert problem.startswith("permissions.p7s: "), problem

@@ -1,4 +1,4 @@
-"""A draw of the chaos driver that takes seconds, and tests of the driver itself: it finds losses."""
+"""A short draw of the chaos driver, and tests that the driver itself finds losses."""
 
 import time
 
@@ -12,7 +12,7 @@ from middlemark.workers.find import executables
 pytestmark = pytest.mark.slow
 
 DRAWN = {"suites": 10, "logs": 10, "messages": 4, "faults": 3}
-"""Only three attempts on stores, which take longer. The step chaos of ./check draws a hundred times as many."""
+"""Numbers of attempts by kind. Stores get three, because they take longer. ./check chaos draws 100 times as many."""
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ OFFSET_NS, DRIFT = 5_000_000, 50e-6
 
 
 def other(now_ns: float) -> int:
-    """Return the answering host's clock at the time ``now_ns`` of the asking host's clock."""
+    """Return the time of the answering host's clock when the asking host's clock shows ``now_ns``."""
     return round(now_ns + OFFSET_NS + DRIFT * now_ns)
 
 

@@ -38,7 +38,7 @@ def asked(*words: object) -> Result:
 
 
 def refused(*words: object) -> str:
-    """Return the problems and the advice of a refused command."""
+    """Run a command that must be refused. Return its problems and its advice."""
     error = asked(*words).exception
     if isinstance(error, click.ClickException):
         return "\n".join(explained(error))
@@ -145,7 +145,7 @@ def test_help_and_version_are_verbs_too() -> None:
     assert "has no commands" in refused("help", "which", "apply")
 
 
-# Formats, and the runs that are read
+# Formats, and the runs that a command reads
 
 
 ALL = ("text", "json", "csv", "markdown", "html")
@@ -164,7 +164,7 @@ NAMED = {
 
 
 def check(name: str, text: str, count: int, *, rows_expected: bool = True) -> None:
-    """Check that a text has the format; JSON is one document for each of ``count`` runs."""
+    """Check that a text has the format called ``name``. JSON must have one document for each of ``count`` runs."""
     if name == "json":
         decoder, rest, found = json.JSONDecoder(), text, 0
         while rest.strip():
@@ -234,7 +234,7 @@ LISTS = {
     "tune-plan": "check,target,now,after,command,",
     "about": "name,fact",
 }
-"""Name of the schema → the first columns of the CSV."""
+"""By name of the schema: the first columns of the CSV."""
 
 
 @pytest.mark.usefixtures("runs")

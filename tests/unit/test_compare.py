@@ -62,7 +62,7 @@ def write(
 ) -> Path:
     """Store a run in which each cell has this typical round trip in ns.
 
-    Trial n takes n ns longer. With ``scatter``, the seed, trials instead vary by 8 %.
+    Trial n takes n ns longer. If ``scatter`` is given, it is the seed of trials that vary by 8 % instead.
     """
     asked = tuple(cells)
     plan = Plan(

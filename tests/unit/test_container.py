@@ -1,4 +1,4 @@
-"""A container that lacks something for a run gets a message with the necessary flags, and no other flags."""
+"""In a container that lacks something for a run, the message has the flags that are needed, and no others."""
 
 import msgspec
 import pytest
@@ -19,8 +19,8 @@ def test_a_container_that_lacks_nothing_gets_no_message() -> None:
     ("changed", "flags"),
     [
         ({"shm_bytes": LITTLE_SHM_BYTES}, ["--shm-size 1g"]),
-        ({"sys_nice": False}, []),  # the limit alone is enough
-        ({"most_priority": 0}, []),  # the capability alone is enough, too
+        ({"sys_nice": False}, []),  # the limit is enough without the capability
+        ({"most_priority": 0}, []),  # the capability is enough without the limit
         ({"sys_nice": False, "most_priority": 50}, ["--cap-add SYS_NICE --ulimit rtprio=99"]),
         ({"memlock_bytes": 8 << 20}, ["--ulimit memlock=-1"]),
     ],

@@ -1,4 +1,4 @@
-"""``--format ddsperf``: Middlemark's own import reads its lines back, whatever the rate."""
+"""``--format ddsperf``: Middlemark's own import reads its lines back, at every rate."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

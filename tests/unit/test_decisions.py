@@ -1,4 +1,4 @@
-"""The pages of docs/decisions: each number is used once, and README.md accounts for the others."""
+"""The pages of docs/decisions: each number has one page, or README.md says why it has none."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The limit that a row reached is named from evidence in its trials, and never without."""
+"""The diagnosis names the limit that a row reached only if there is evidence in the row's trials."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def noise(change: Moved | None = None, **more: Any) -> Witnessed:
 
 
 def found(subject: Cell, result: Mapping[str, Any], **outcome: Any) -> list[Limit]:
-    """Return the limits found in a cell whose two trials have this outcome and whose result is the given one."""
+    """Return the limits that are found in a cell with this result and two trials with this outcome."""
     failed = outcome.get("failed")
     run = run_of({subject: [failed] * 2 if failed else [1000.0] * 2})
     carried = [msgspec.structs.replace(each, **outcome) for each in run.outcomes]

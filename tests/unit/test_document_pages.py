@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 RAW = {"shm", "uds", "uds-python", "udp", "udp-python", "tcp", "memcpy", "aes-gcm", "null", "common"}
-"""Folders of adapters/ that are no middleware."""
+"""Folders of adapters/ that contain no adapter of a middleware."""
 MIDDLEWARES = {each.parent.name for each in ROOT.glob("adapters/*/CMakeLists.txt")} - RAW
 CLIENTS = {each.parent.name for each in ROOT.glob("adapters/*/adapter.py")}
 """Adapters that measure a middleware's client library in Python."""

@@ -1,4 +1,4 @@
-"""Statements of the documents that follow from the code: options, files, JSON keys, counts, units, capabilities."""
+"""Statements of the documents are compared with the code: options, files, JSON keys, counts, units, capabilities."""
 
 import re
 import shlex
@@ -52,7 +52,7 @@ VERBS = verbs(group)
 
 
 def commands_in(text: str) -> list[list[str]]:
-    """Return the words of each command line `middlemark VERB …` in code, up to its comment."""
+    """Return the words of each command line `middlemark VERB …` in the text's code, without comments."""
     lines = re.findall(r"(?:^|`|\s)(?:\./)?middlemark ([a-z][^`\n#|]*)", text, re.MULTILINE)
     return [found.split() for line in lines if (found := line.strip()) and (found.split()[0],) in VERBS]
 

@@ -1,4 +1,4 @@
-"""`[[expect]]` and `--expect`: how they are read, their faults, and the output about them."""
+"""`[[expect]]` and `--expect`: valid and wrong ones, and the output about them."""
 
 import contextlib
 import xml.etree.ElementTree as ET
@@ -162,7 +162,8 @@ untestable = "no source of MIRA can be had"
     assert (crossing.at, crossing.before) == (64 << 10, Band(1 / 1.05, None))
     assert isinstance(shape, Shape)
     assert shape.growth[1].band == Band(4, 5)
-    # Each side pairs by all factors that it does not name: 2 placements, 2 priorities, 3 sizes.
+    # The two sides form a pair for each combination of the factors that they do not name: 2 placements, 2 priorities, 3
+    # sizes.
     assert [pairs(plan, at) for at in range(7)] == [12, 12, 4, 3 * 2, 6 + 6, 12, 8]
 
 

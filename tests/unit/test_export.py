@@ -1,4 +1,4 @@
-"""``middlemark export``: exported files can be read back, also by the other tools if these are installed."""
+"""``middlemark export``: exported files can be read back, and by the other tools if these are installed."""
 
 import csv
 import io
@@ -52,7 +52,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bad(tmp_path: Path) -> Path:
-    """A run with a cell whose trials all failed, one that was never measured, and hostile texts."""
+    """A run with a cell whose trials all failed, a cell that was never measured, and hostile texts."""
     folder = write(tmp_path, {cell(): 50_000, cell(transport="shm"): 25_000, cell(size=64): 5_000})
     path = folder / "trials.jsonl"
     lines = [msgspec.json.decode(line, type=TrialOutcome) for line in path.read_bytes().splitlines()]

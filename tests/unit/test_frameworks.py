@@ -15,7 +15,7 @@ from middlemark.workers.find import find_workers
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 ROWS = [re.findall(r"\[`([\w-]+)`\]", line.split("|")[1]) for line in README.splitlines() if line.startswith("| [`")]
 FIRST_OF_ROW = {name: row[0] for row in ROWS for name in row}
-"""The name of an adapter → the first adapter in its row of the README. A client in Python is in the row of another."""
+"""By adapter: the first adapter in its row of the README. A client in Python is in another adapter's row."""
 DOCUMENTED_ONLY = {"aseba", "urbi", "mira"}
 
 

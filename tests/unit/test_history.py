@@ -1,4 +1,4 @@
-"""``middlemark history``: series of runs, their changes, and folders in bad states."""
+"""``middlemark history``: series of runs, their changes, and damaged folders."""
 
 import json
 import os
@@ -284,7 +284,7 @@ RUNS, TRIALS_OF_A_RUN, SERIES = 40, 8, 200
 
 
 def resampled(draw: np.random.Generator) -> tuple["np.ndarray[tuple[int], np.dtype[np.float64]]", float]:
-    """Return a series of runs, each the median of trials drawn from the stored trials of one cell, and its spread."""
+    """Return the medians of a series of runs and their spread. A run's trials are drawn from one cell's stored ones."""
     trials = np.asarray([*TRIALS.values()][draw.integers(len(TRIALS))])
     medians = np.median(draw.choice(trials, (2000, TRIALS_OF_A_RUN)), axis=1)
     return draw.choice(medians, RUNS), float(np.std(np.log(medians)))

@@ -1,4 +1,4 @@
-"""A log may be longer than the memory: what an import keeps grows with different figures, not with lines."""
+"""A log may be larger than the memory: an import's memory grows with the number of different figures, not of lines."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ RAW = b"Sample,Payload [Bytes],Latency [us]\n1,16,1.768\n"
 
 
 def repeated(content: bytes, line: bytes, times: int) -> Iterator[bytes]:
-    """Yield the content with the first line that begins like this, and all after it, replaced by that line, repeated.
+    """Yield the content up to the first line that begins with ``line``, and then this line repeatedly.
 
     A number after ``seq=`` ascends.
     """
@@ -30,7 +30,7 @@ def repeated(content: bytes, line: bytes, times: int) -> Iterator[bytes]:
 
 
 def peak_bytes(content: bytes, line: bytes, times: int) -> int:
-    """Return the most memory that reading takes, above what is in use before."""
+    """Return the largest number of additional bytes in use while the content is read."""
     found = find(content)
     assert found is not None
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""The table of pairs: which adapters exchange messages, at what latency, and why others do not."""
+"""The table of pairs: the latency of adapters that exchange messages, and the reason why others do not."""
 
 import json
 

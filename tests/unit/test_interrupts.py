@@ -1,4 +1,4 @@
-"""The first SIGINT or SIGTERM unwinds; later ones do not interrupt the removal of residue."""
+"""The first SIGINT or SIGTERM ends the command by an exception. Later ones do not interrupt the removal of residue."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""Tests of what a user sees of an adapter's language, and of the restriction to one language."""
+"""The output about adapters' languages, and the option that selects one language."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Stamps of receivers on another host are converted to the senders' clock, or stay absent with the reason."""
+"""Stamps of receivers on another host are converted to the senders' clock, or left out with the reason."""
 
 from pathlib import Path
 
@@ -26,12 +26,12 @@ COUNT = 1_000
 
 
 def theirs(instants: np.ndarray) -> np.ndarray:
-    """Instants of the senders' clock by the receivers', which is 7,000 s ahead and runs 50 ppm slower."""
+    """Convert instants to the receivers' clock, which is 7,000 s ahead of the senders' and runs 50 ppm slower."""
     return np.rint((instants - OFFSET.offset_ns - OFFSET.begin_ns) / (1 + 50e-6)).astype(np.int64) + OFFSET.begin_ns
 
 
 class Stored:
-    """A trial of one message a ms, each sent 40 µs late and then on its way for 300 µs."""
+    """A stored trial with a message per ms, which is sent 40 µs late and arrives 300 µs later."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -71,7 +71,7 @@ class Stored:
         return on_one_clock(self.outcome(), OFFSET, str(self.folder), {("subscriber", 0)}, seconds=4.0)
 
     def absent(self) -> str:
-        """Return why times stay absent; check that the file was not changed."""
+        """Return the reason why times are absent. Check that the samples file was not changed."""
         outcome = self.converted()
         assert outcome.clocks is None
         assert (np.load(self.folder / "subscriber.npy")["one_way_ns"] == 123).all()

@@ -15,7 +15,7 @@ from middlemark.runs.read import read_measured
 
 
 def stored(root: Path, seed: int) -> Path:
-    """Store a run in which the medium differences between cells are about the smallest that eight rounds can decide."""
+    """Store a run of eight rounds, in which some cells differ by about as little as eight rounds can decide."""
     draw = random.Random(seed)
     return write(root, {each: 20_000 * draw.lognormvariate(0, 0.12) for each in cells()}, scatter=seed)
 

@@ -1,4 +1,4 @@
-"""Runs are drawn, and every output must agree on each experiment: winner, standings, headline figures and ratios.
+"""All outputs about a run agree on each experiment: winner, standings, headline figures and ratios. Runs are random.
 
 ``MIDDLEMARK_DRAWS`` sets the number of runs (``./check all``: 2,000), ``MIDDLEMARK_SEED`` the seed.
 """
@@ -44,7 +44,7 @@ CRASHED = Failure("crashed", "killed", "run it alone")
 
 
 def drawn(draw: random.Random) -> list[MeasuredRun]:
-    """Draw a run of messages, of a workload, or of another tool's log, the latter also together with messages."""
+    """Draw a run of messages, of a workload, or of another tool's log; a log may come with a run of messages."""
     kind = draw.random()
     if kind < 0.15:
         return [drawn_workload(draw)]
@@ -70,7 +70,7 @@ def drawn_workload(draw: random.Random) -> MeasuredRun:
 
 
 def drawn_import(draw: random.Random) -> MeasuredRun:
-    """Draw a log's contents: no size, only a mean, some of the counts, round trips or rates, one trial or a few."""
+    """Draw a log. It may lack the size or counts, have only a mean, have round trips or rates, and a few trials."""
     measured: list[ImportedTrial] = []
     for tool in draw.sample(["lyra", "rigel", "mizar"], draw.randint(1, 3)):
         stream = draw.random() < 0.3
@@ -223,7 +223,7 @@ def check_markdown(document: Document) -> None:
 
 
 def check_workloads(document: Document) -> None:
-    """Check that a workload's table, its sentence, the page and JSON report a row as its experiment does."""
+    """Check that a workload's table, sentence, page and JSON report the same of a row as its experiment."""
     page = json.loads(msgspec.json.encode(data_of(document)))["workloads"]
     cells = json.loads(render("json", document))["cells"]
     judged = {row.row.index: row for each in document.experiments for row in each.rows if each.metric == "deadline"}
@@ -388,7 +388,7 @@ def test_every_output_of_a_drawn_run_has_the_same_verdicts(batch: int) -> None:
 
 
 ALIKE_REPORTS, MOST_FALSE = 100, 9
-"""The number of reports, and how many may be false if each is false with a chance of 5 % (binomial bound of 96 %)."""
+"""The number of reports, and the largest number that may be false if 5 % are false on average (binomial, 96 %)."""
 
 
 def is_false(document: Document) -> bool:

@@ -1,4 +1,4 @@
-"""Pairs: senders and receivers of different adapters that share a wire."""
+"""Pairs: senders and receivers of different adapters with the same wire format."""
 
 import asyncio
 

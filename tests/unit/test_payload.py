@@ -1,4 +1,4 @@
-"""A payload is recognised anywhere in a capture, and nothing else is taken for a payload."""
+"""A payload is found anywhere in a capture, and no other bytes count as a payload."""
 
 import numpy as np
 import pytest

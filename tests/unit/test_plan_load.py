@@ -151,7 +151,7 @@ def test_a_level_without_any_valid_combination_is_refused() -> None:
     assert problems_of(text) == [
         "sweep 1: burst: burst 9 under ping-pong: only streams have bursts; take pattern stream"
     ]
-    # Only both rules together leave no cell of rate 100: ping-pong has no bursts, and a burst has no rate.
+    # The two rules together exclude every cell of rate 100: ping-pong has no bursts, and a burst has no rate.
     both = (
         "[[sweep]]\nadapter='udp'\npattern=['ping-pong','stream']\nburst=['off',9]\nrate=['curve',0.5]\nduration='1s'"
     )

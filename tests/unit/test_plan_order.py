@@ -1,4 +1,4 @@
-"""The order of trials, and that combining factors neither loses nor repeats a cell, by properties."""
+"""The order of trials. Combining factors neither loses nor repeats a cell (properties)."""
 
 import itertools
 from typing import Any

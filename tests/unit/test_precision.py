@@ -1,4 +1,4 @@
-"""Rounds until the medians are precise enough: the options, a round's trials, and the end."""
+"""Rounds are added until the medians are precise enough: the options, the trials of a round, and the end."""
 
 from collections.abc import Sequence
 

@@ -44,7 +44,7 @@ def commands_in(text: str) -> Iterator[list[str]]:
 
 
 def check(words: list[str]) -> None:
-    """Parse the words with the verb's own parser, the selection of --only included."""
+    """Parse the words with the verb's own parser, including the selection of --only."""
     context = click.Context(group)
     verb = group.get_command(context, words[0])
     assert verb is not None

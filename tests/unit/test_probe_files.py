@@ -1,4 +1,4 @@
-"""Files of the probe: both ends are joined, and doubtful or damaged parts are reported with their place."""
+"""Files of the probe: sent and received stamps are joined, and damaged parts are reported with their place."""
 
 import random
 from typing import Any
@@ -28,7 +28,7 @@ def stamps(
     disk: bool = False,
     beyond: dict[int, tuple[int, int]] | None = None,
 ) -> bytearray:
-    """Return a process's file. Names: owner and text, from 1. Records: topic, kind, instant in s, value, extra."""
+    """Return a process's file. Names (from 1): owner and text. Records: topic, kind, instant in s, value, extra."""
     chunks = max(1, -(-len(records) // 1023))
     data = bytearray(_CHUNKS_AT + chunks * _CHUNK.itemsize)
     head = np.frombuffer(data, _HEAD, 1)

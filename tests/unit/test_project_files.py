@@ -1,4 +1,4 @@
-"""The files that GitHub and citation managers read: they parse, and call only what exists."""
+"""The files that GitHub and citation managers read: they are valid, and the commands and files in them exist."""
 
 import re
 from pathlib import Path
@@ -60,5 +60,5 @@ def test_the_step_page_names_tests_that_exist() -> None:
     assert files
     texts = [(ROOT / "tests/browser" / f"{name}.test.mjs").read_text(encoding="utf-8") for name in files[1].split(",")]
     for pattern in "".join(re.findall(r'tests\+?="(.*)"', step[1])).split("|"):
-        begin = pattern.partition(",")[0].partition(":")[0]  # the rest may come from a template's values
+        begin = pattern.partition(",")[0].partition(":")[0]  # the rest may contain values of the template
         assert any(begin in text for text in texts if begin), pattern

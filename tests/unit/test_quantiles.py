@@ -29,7 +29,7 @@ def test_a_quantile_needs_ten_samples_beyond_it(field: str, needed: int) -> None
     one_less = summarise(np.arange(needed - 1, dtype=np.uint64))
     enough = summarise(np.arange(needed, dtype=np.uint64))
     assert getattr(one_less, field) is None
-    # For the values 0, 1, 2 … the nearest rank of q has the value q·n - 1, which is a whole number here.
+    # For the values 0, 1, 2 …, the quantile q by nearest rank is q·n - 1, which is a whole number here.
     assert getattr(enough, field) == QUANTILES[field] * needed - 1
 
 

@@ -1,4 +1,4 @@
-"""The rounds of a race: the candidates of the next one, the reasons for elimination, and refused options."""
+"""The rounds of a race: the candidates of the next round, the reasons for elimination, and refused options."""
 
 import msgspec
 import pytest

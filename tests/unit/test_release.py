@@ -1,4 +1,4 @@
-"""The only declaration of the version, the change log in three parts, and the script that prepares a release."""
+"""The version is declared once, the change log has three parts, and the script prepares a release."""
 
 import importlib.machinery
 import importlib.util

@@ -26,7 +26,7 @@ def run(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def page(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Replace the page by its title, since a page needs built libraries; return the documents."""
+    """Replace the page's HTML by its title, because a page needs built libraries. Return the list of documents made."""
     seen: list[Any] = []
 
     def render_html(document: Any) -> str:

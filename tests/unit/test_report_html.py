@@ -48,7 +48,7 @@ class Elements(HTMLParser):
 
 @pytest.fixture(autouse=True)
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A fake script bundle: a page's content does not depend on the real one."""
+    """A fake script for the page, because its other content does not depend on the real script."""
     folder = tmp_path / "web"
     folder.mkdir()
     (folder / page.SCRIPT).write_text("/* script */")

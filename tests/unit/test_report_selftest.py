@@ -1,4 +1,4 @@
-"""The output of `selftest`: the counts, and their meaning in words that claim no more than was seen."""
+"""The output of `selftest`: the counts, and sentences that claim no more than was measured."""
 
 from typing import Any
 

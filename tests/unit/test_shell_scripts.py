@@ -1,4 +1,4 @@
-"""Shell scripts pass shellcheck: the scripts of the set-up, and of images and the action, which no test can run."""
+"""Shell scripts pass shellcheck: those of the set-up, and those of images and the action, which no test can run."""
 
 import os
 import pty
@@ -15,7 +15,7 @@ SCRIPTS = sorted(
 )
 SET_UP = sorted([ROOT / "middlemark", ROOT / "scripts/docs", *ROOT.glob("packaging/setup/*.sh")])
 OF_PARTS = "SC1090,SC1091,SC2154,SC2034"
-"""Checks that shellcheck cannot make for parts of a script: variables that other parts set and read."""
+"""Checks of shellcheck that are wrong for files that are sourced: other files set or read their variables."""
 DOCKERFILES = sorted(ROOT.glob("packaging/docker/*.Dockerfile"))
 
 
@@ -32,7 +32,7 @@ def test_shellcheck_finds_nothing(script: Path) -> None:
 def test_shellcheck_finds_nothing_in_the_set_up() -> None:
     if shutil.which("shellcheck") is None:
         pytest.skip("there is no shellcheck")
-    options = ["--shell=bash", f"--exclude={OF_PARTS},SC2016,SC2054"]  # intended: dpkg's format and env's option
+    options = ["--shell=bash", f"--exclude={OF_PARTS},SC2016,SC2054"]  # for dpkg's format and env's option
     done = subprocess.run(["shellcheck", *options, *SET_UP], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 

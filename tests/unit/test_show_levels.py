@@ -1,4 +1,4 @@
-"""The first screen of a run with several levels shows the cost of security, and if it was in force."""
+"""The first screen of a run with several security levels shows their cost, and whether they were in force."""
 
 from collections.abc import Mapping
 

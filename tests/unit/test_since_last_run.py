@@ -1,4 +1,4 @@
-"""The line at the end of a run that says what changed since its suites last ran on this machine."""
+"""The line at the end of a run about the changes since the last run of its suites on this machine."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A trial across two hosts without a connection: both actors are in this process, and all messages are pickled."""
+"""A trial across two hosts, simulated: both actors are in this process, and all messages between them are pickled."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ NAMES = ("base", "robot")
 
 
 class InProcess(Cluster):
-    """Two actors in this process; actors in ``gone`` do not answer any more."""
+    """A cluster of two actors in this process. Actors in ``gone`` no longer answer."""
 
     def __init__(self, launching: Launching) -> None:
         super().__init__(None, dict.fromkeys(NAMES, "127.0.0.1"))
@@ -254,7 +254,7 @@ def test_a_copied_note_never_replaces_an_existing_one(across: Across) -> None:
 
     heard, contents = asyncio.run(noted())
     notes = [each for each in heard if isinstance(each, host.LeftFile)]
-    assert notes == [host.LeftFile("topic.subscriber.0", b"mine")]  # not sent back to its source
+    assert notes == [host.LeftFile("topic.subscriber.0", b"mine")]  # not sent back to the host of its origin
     assert contents == "theirsmine"
 
 

@@ -1,4 +1,4 @@
-"""Daemons of a trial: ready, not ready, dead at once, dead later, ignoring SIGTERM. They are shell scripts."""
+"""Daemons that become ready, do not, die at once, die later, or ignore SIGTERM. They are shell scripts."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ def spec(script: str, ready: str = "^ready", timeout_s: float = 10.0, **environm
 
 
 def failing(asked: CompanionSpec) -> str:
-    """Return why the daemon could not be started."""
+    """Start the daemon, which must fail. Return the reason."""
 
     async def start() -> str:
         with pytest.raises(WorkerFailedError) as failed:

@@ -1,4 +1,4 @@
-"""A witness that fails loses its evidence, but fails no trial."""
+"""If a witness fails, its evidence is missing, but no trial fails."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def launching(tmp_path: Path) -> Launching:
 
 
 def with_witness(launching: Launching, program: str) -> TrialOutcome:
-    """Measure polling roles. The witness is this script, which gets each command in ``line``."""
+    """Measure a trial with polling roles. ``program``: the witness in Python, which finds each command in ``line``."""
     path = launching.folder / "middlemark-witness"
     path.write_text(f"#!{sys.executable} -IS\nimport json, sys, time\nfor line in sys.stdin:\n    {program}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)

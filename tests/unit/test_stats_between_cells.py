@@ -1,4 +1,4 @@
-"""Warnings from comparing cells: sizes that cost nothing, and more bytes per second than memcpy could move."""
+"""Warnings from comparing cells: a larger size takes no longer, or more bytes per second than memcpy could copy."""
 
 import msgspec
 import numpy as np
@@ -13,7 +13,7 @@ from middlemark.stats.warnings.between_cells import above_memcpy, handed_over, w
 
 
 def _by_size(asked: Cell, **p50_us: list[float]) -> list[CellResult]:
-    """Results of the cell at the sizes given as ``b64=…``, one trial for each figure."""
+    """Return results of the cell by size. ``b64=[…]`` gives the p50 in µs of each trial at 64 B."""
     cells = [msgspec.structs.replace(asked, size=int(size[1:])) for size in p50_us]
     planned = plan(*cells, trials=max(map(len, p50_us.values())))
     took = list(p50_us.values())
@@ -26,7 +26,7 @@ def _by_size(asked: Cell, **p50_us: list[float]) -> list[CellResult]:
 
 
 def _codes(result: CellResult) -> list[str]:
-    """The codes of the warnings, without the warnings about p99, which a few short trials always have."""
+    """Return the codes of the warnings, except those about p99, which a few short trials always have."""
     return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 

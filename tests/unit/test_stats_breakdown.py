@@ -39,7 +39,7 @@ def trips(count: int, **fields: int | np.ndarray) -> Samples:
 
 
 def answers(requests: Samples, *, at: int = 4_000, source: int = 0, **fields: int | np.ndarray) -> Samples:
-    """Return stamps of every message, which was received ``at`` ns after its publish began."""
+    """Return a pong's stamps of every message. It received each ``at`` ns after the message's publish began."""
     kept = np.zeros(len(requests), dtype=ANSWER)
     kept["stamp"] = requests["sequence"] + np.uint64(source << 48)
     kept["received_ticks"] = TICKS + (requests["begin_ns"] + at) * np.uint64(PER_NS)
@@ -129,7 +129,7 @@ def test_a_read_that_overlaps_the_write_is_a_separate_part() -> None:
 def test_a_few_reads_that_overlap_the_write_make_no_part() -> None:
     kept = trips(100)
     stamped = answers(kept)
-    stamped["take_ns"][50] = 3_500  # its publish began at 500
+    stamped["take_ns"][50] = 3_500  # the publish of this message began at 500
     found = ns_by_part(of_trips({0: kept}, stamped, [START]))
     assert "write and take together" not in found
     assert sum(found.values()) == pytest.approx(10_000)

@@ -34,7 +34,7 @@ def _one(cell: Cell, *round_trips: np.ndarray, **fields: int) -> CellResult:
 
 
 def _codes(result: CellResult) -> list[str]:
-    """The codes of the warnings, without the warnings about p99, which a few short trials always have."""
+    """Return the codes of the warnings, except those about p99, which a few short trials always have."""
     return [each.code for each in result.warnings if each.code != "p99-few-samples"]
 
 
@@ -113,7 +113,7 @@ def test_a_cell_without_a_measured_trial_fails_with_the_first_reason() -> None:
     planned = plan(cell())
     reasons = [Failure("hung", "the pong hung"), Failure("crashed", "the ping crashed"), Failure("hung", "again")]
     outcomes = [outcome(trial, failed=reason, samples=0) for trial, reason in zip(planned.trials, reasons, strict=True)]
-    # The outcomes are passed in reverse, and their failures are returned in the order of measuring.
+    # Pass the outcomes in reverse. Their failures must be in the order of measuring nevertheless.
     (result,) = cell_results(planned, outcomes[::-1], _never, DESCRIPTIONS)
     assert result.failed == reasons[0]
     assert (result.trials, result.failed_trials, result.failures) == (0, 3, tuple(reasons))

@@ -1,4 +1,4 @@
-"""The time of serialising, taken out of the parts that contain it."""
+"""The time of serialising is subtracted from the parts of the breakdown that contain it."""
 
 import pytest
 from stats_cases import cell

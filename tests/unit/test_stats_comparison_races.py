@@ -1,4 +1,4 @@
-"""A comparison that its trials cannot decide names the race's own rule, which is not a verdict."""
+"""A comparison that its trials cannot decide reports the rule by which the race ended, which is not a verdict."""
 
 import pytest
 from stats_cases import cell

@@ -10,7 +10,7 @@ from middlemark.stats.metrics import METRICS
 
 
 def side(measured_cell: Cell, **figures: float) -> Side:
-    """Three trials of each metric, around the given figure."""
+    """Return a side with three trials, in which each metric varies around the given figure."""
     by_metric = {name: {each: figures[name] * (1 + each / 100) for each in range(3)} for name in figures}
     return Side("", "run", measured_cell, False, "here", {name: by_metric.get(name, {}) for name in METRICS})
 

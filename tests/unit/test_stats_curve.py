@@ -20,7 +20,7 @@ def _outcomes(*tried: tuple[Step, ...]) -> list[TrialOutcome]:
 
 
 def _queue(shares: np.ndarray, capacity_hz: float = 100_000.0) -> list[Step]:
-    """M/M/1: a mean of 1/(µ - λ), and p99 = ln(100) times that."""
+    """Return the steps of an M/M/1 queue: the mean is 1/(µ - λ), and the p99 is ln(100) times the mean."""
     return [
         step(rate, p50_ns=np.log(2) * 1e9 / (capacity_hz - rate), p99_ns=np.log(100) * 1e9 / (capacity_hz - rate))
         for rate in shares * capacity_hz
@@ -98,7 +98,7 @@ def test_a_trial_without_saturation_has_no_other_steps() -> None:
 def test_the_sustainable_rate_is_the_median_over_trials_with_its_range() -> None:
     found = sustainable(
         _outcomes(
-            # 9.5e4 was sustained for a short time, but not for the whole duration.
+            # The rate 9.5e4 was sustained in a short step, but not for the whole duration.
             (SATURATED, step(1e4), step(9.5e4), step(9.5e4, held=False), step(9e4)),
             (SATURATED, step(2e5, held=False), step(8e4)),
             (SATURATED, step(5e4), step(1e5)),

@@ -1,4 +1,4 @@
-"""Verdicts on expectations: planted truths, trials that are no evidence, and the rate of false verdicts."""
+"""Verdicts on expectations: known true values, trials that are no evidence, and the rate of false verdicts."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +59,7 @@ def expecting(*claims: Claim, metric: str = "p50", cells: Sequence[Cell] = (UDP,
 def measured(
     asked: Plan, medians: Sequence[float], draw: np.random.Generator, **given: object
 ) -> list[list[TrialSummary]]:
-    """Trials whose figures vary around these medians, by cell."""
+    """Return trials by cell, whose figures vary around these medians."""
     rounds = max(each.number for each in asked.trials)
     of_round = draw.normal(0, SCATTER, rounds + 1)
     found: list[list[TrialSummary]] = [[] for _ in asked.cells]
@@ -97,14 +97,15 @@ WORLDS: Mapping[ClaimVerdict, Sequence[tuple[Claim, tuple[float, float]]]] = {
         (ORDER, (1050, 1000)),
     ],
 }  # fmt: skip
-"""Claims, and the medians of A and B for which they are true, false, or undecided with any number of trials."""
+"""By claim: medians of A and B for which the claim is true, false, and undecided with any number of trials."""
 
 
 @pytest.mark.parametrize("right", WORLDS)
 @pytest.mark.parametrize("at", range(5))
 def test_planted_worlds_get_the_right_verdict_95_times_in_100(right: ClaimVerdict, at: int) -> None:
     claim, medians = WORLDS[right][at]
-    # A true ratio on the edge of a band may be decided, falsely, in 5 % of the runs. Two claims share the 5 %.
+    # If the true ratio is on the edge of a band, every decision is false, and 5 % of the runs may contain one. Two
+    # claims share the 5 %.
     asked = expecting(claim, claim, rounds=30)
     found = [verdicts(asked, medians, seed)[0] for seed in range(100)]
     assert sum(each is right for each in found) >= 95
@@ -121,7 +122,7 @@ def test_at_most_5_of_100_runs_contain_a_false_verdict() -> None:
     ]
     asked = expecting(*claims, cells=cells, rounds=15)
     verdict_sets = [set(verdicts(asked, [1000, 500] * 5, seed)) for seed in range(200)]
-    # Both claims about a ratio of 0.5 count as false wherever they are decided at all.
+    # For both claims about a ratio of 0.5, every decision is false.
     assert sum(each != {ClaimVerdict.UNDECIDED} for each in verdict_sets) <= 0.05 * 200 + 2 * (0.05 * 0.95 * 200) ** 0.5
 
 
@@ -315,7 +316,7 @@ def binomial(trials: int) -> Callable[[np.random.Generator], bool]:
 
 @pytest.mark.parametrize(("trials", "ends"), [(6, (0, 5)), (9, (1, 7)), (12, (2, 9)), (20, (5, 14))])
 def test_the_exact_interval_of_a_median_has_the_ranks_of_published_tables(trials: int, ends: tuple[int, int]) -> None:
-    """Conover, Practical Nonparametric Statistics: ranks 1 and 6 of 6, 2 and 8 of 9, 3 and 10 of 12, 6 and 15 of 20."""
+    """The ranks are those of Conover, Practical Nonparametric Statistics."""
     assert exact_median_interval([*range(trials)], 0.95) == ends
     draw = np.random.default_rng(trials)
     assert sum(binomial(trials)(draw) for _ in range(1000)) >= 940

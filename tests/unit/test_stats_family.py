@@ -16,7 +16,7 @@ DIFFERENT = (Verdict.BETTER, Verdict.WORSE)
 
 
 def noise(draw: np.random.Generator, rounds: int, candidates: int, kind: str) -> Values:
-    """Logarithms of p50s, one row per round: a drifting machine, trials that vary by 6 %, and ``kind``'s effect."""
+    """Return logarithms of p50s, a row per round. The machine drifts, trials vary by 6 %, ``kind`` adds its effect."""
     values = 0.06 * draw.standard_t(5, (rounds, candidates)) * np.sqrt(3 / 5)
     if kind == "two speeds":
         values += 0.25 * (draw.random((rounds, candidates)) < 0.4)
@@ -65,7 +65,7 @@ def test_candidates_that_tie_behind_a_winner_are_seldom_called_different() -> No
 
 
 def test_nine_middlewares_at_eight_sizes_are_all_decided_after_eight_rounds() -> None:
-    """Holm's correction over these 288 comparisons needs 14 rounds, however large the differences."""
+    """Holm's correction over these 288 comparisons would need 14 rounds, even for very large differences."""
     draw = np.random.default_rng(6)
     sizes = [noise(draw, 8, 9, "plain") + np.linspace(0, 2.4, 9) for _ in range(8)]
     assert np.mean([each.verdict is Verdict.WORSE for each in judged(sizes).values()]) >= 0.95

@@ -41,7 +41,7 @@ def warning_of(*seen: Witnessed | None) -> RunWarning | None:
 
 
 def hogged(share: float, name: str | None = "hog", pid: int | None = 77, **given: object) -> Witnessed:
-    """Return evidence that another process used one of the two processors for this share of the total time."""
+    """Return evidence of another process on one of two processors, with this share of the time of both together."""
     ns = round(share * 2e9)
     return witnessed(switches=switches((0, ns, 1), others=(Other(name=name, pid=pid, ns=ns),), **given))
 
@@ -107,7 +107,7 @@ def test_a_trial_with_unusual_gaps_around_it_is_marked() -> None:
     warning = warning_of(witnessed(), restless, witnessed())
     assert warning is not None
     assert "in trial 2: before and after it the processors were interrupted for 2.5 % of the time" in warning.text
-    # On a machine with regular gaps, a gap is no evidence against one trial.
+    # If a machine has gaps all the time, a gap does not mark a trial as disturbed.
     assert warning_of(restless, restless, restless) is None
 
 
@@ -126,7 +126,7 @@ def test_unusually_many_interrupts_mark_a_trial_unless_all_trials_have_them() ->
 
 def test_without_switches_the_roles_own_waiting_is_used() -> None:
     def waiting(ms: int) -> Witnessed:
-        # A wake-up waits 4 µs even on an idle processor, as 50 wake-ups in the probe show.
+        # In the probe, 50 wake-ups on an idle processor wait 4 µs each.
         woken = (probe(wakes=50, waited_ns=200_000),)
         return witnessed(
             switches=None, before=woken, delay_ns=ms * MS, voluntary=10_000, absent={"switches": "they sleep"}

@@ -1,4 +1,4 @@
-"""One-way latencies: from the intended instant, and from the sending, which is in the publishers' records."""
+"""One-way latencies, counted from the intended instant and from the sending. Publishers' records have both."""
 
 import msgspec
 import numpy as np

@@ -1,4 +1,4 @@
-"""The slowest thousandth of a trial's samples: their attribution to causes, never without evidence."""
+"""The slowest thousandth of a trial's samples is attributed to causes, but only with evidence."""
 
 import math
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ COUNT = 20_000
 
 
 def found(slow: Sequence[tuple[int, int]], seen: Witnessed | None, **about: object) -> Outliers | None:
-    """Attribute a trial's ``slow`` samples (index, ns). All others take 10 µs, one after the other."""
+    """Return the attribution of a trial's ``slow`` samples (index, ns). All other samples take 10 µs."""
     trips = np.full(COUNT, STEADY_NS)
     for at, ns in slow:
         trips[at] = ns
@@ -101,7 +101,7 @@ def test_samples_that_a_quiet_machine_does_not_explain_are_the_middlewares() -> 
 
 
 def test_gaps_of_the_machine_are_not_attributed_to_the_middleware() -> None:
-    # 0.02 s of probes contained two gaps of a millisecond, so a second on two processors may well contain 20.
+    # Probes of 0.02 s contained two gaps of a millisecond, so 20 gaps in a second on two processors are normal.
     seen = witnessed(before=(probe((1_024_000, 2)), probe((1_024_000, 2))))
     assert certain([(at, 1_000_000) for at in range(0, 2000, 100)], seen) == 0
 
@@ -214,7 +214,7 @@ def test_without_probes_the_number_of_gaps_is_unbounded() -> None:
 
 
 def test_gaps_of_the_machine_are_seldom_attributed_to_a_middleware_without_stalls() -> None:
-    """Random gaps, 20 a second on each of two processors, in the trials and in the second of probes."""
+    """Random gaps, 20 per second on each of two processors, are in the trials and in the probes."""
     random = np.random.default_rng(7)
     blamed = 0
     for _ in range(1000):

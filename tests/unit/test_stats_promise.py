@@ -1,7 +1,7 @@
-"""The promise of a verdict, in the simulation of a real machine: seldom false, and differences that matter are found.
+"""Verdicts on a simulated machine keep their promise: they are seldom false, and differences that matter are found.
 
 Latencies are correlated within a trial and have a heavy tail, the machine drifts from trial to trial, and each trial
-has its own level, because its processes are new. A run of two settings has ten rounds with both in each.
+has its own level, because its processes are new. A run has ten rounds, each with a trial of A and one of B.
 """
 
 import math
@@ -127,7 +127,7 @@ def test_scaling_b_scales_the_shift_and_its_interval(ratios: list[float], factor
 
 
 @given(RATIOS)
-@example([2.0, 1.25, 0.8])  # the logarithms of 1.25 and 0.8 differ in their last bit
+@example([2.0, 1.25, 0.8])  # log(1.25) and -log(0.8) differ in their last bit
 def test_swapping_the_sides_inverts_the_shift_and_its_interval(ratios: list[float]) -> None:
     there, back = _of(ratios), _of([1 / ratio for ratio in ratios])
     assert (1 + there.shift) * (1 + back.shift) == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""Races: the best is seldom eliminated, candidates that cannot win are eliminated early, and ties are called ties."""
+"""Races: the best is seldom eliminated, candidates that cannot win are eliminated early, ties are reported as ties."""
 
 import itertools
 from collections.abc import Hashable
@@ -29,7 +29,7 @@ class Raced(NamedTuple):
 
 
 def noise(draw: np.random.Generator, kind: str) -> Values:
-    """Logarithms of p50s: trials that vary by 8 %, with heavy tails, on a drifting machine, with ``kind``'s effect."""
+    """Return logarithms of p50s. Trials vary by 8 % with a heavy tail, the machine drifts, ``kind`` adds its effect."""
     values = 0.08 * draw.standard_t(5, (MOST_ROUNDS, CANDIDATES)) * np.sqrt(3 / 5)
     if kind == "two speeds":
         stalling = draw.random(CANDIDATES) < 0.4
@@ -59,7 +59,7 @@ def raced(values: Values, *, cut_off: bool = False) -> Raced:
 
 
 def behind(draw: np.random.Generator, lead: float) -> Values:
-    """Return log(1 + slowdown): 0, then ``lead`` for four candidates, and up to 1.2 more for the others."""
+    """Return log(1 + slowdown) of each candidate: 0 for the best, ``lead`` for four, up to 1.2 more for the others."""
     rest = np.concatenate([np.zeros(4), draw.uniform(0, 1.2, CANDIDATES - 5)])
     return np.log1p(np.concatenate([[0.0], lead + rest]))
 
@@ -99,7 +99,7 @@ def test_the_final_verdicts_of_a_spent_budget_add_no_wrong_winner() -> None:
 
 
 def settled(values: Values, rounds: int) -> Hashable | None:
-    """Return the winner of a race that is cut off after this number of rounds, by the verdicts on its trials."""
+    """Return the winner that the verdicts name if the race is cut off after this number of rounds."""
     running: tuple[Hashable, ...] = tuple(range(values.shape[1]))
     had: dict[Hashable, int] = {}
     for number in range(1, rounds + 1):

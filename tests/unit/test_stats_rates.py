@@ -1,4 +1,4 @@
-"""Rates: messages that arrived intact, over their time, at one subscriber. Sent messages never count."""
+"""Rates: intact messages that arrived at one subscriber, divided by their time. Sent messages never count."""
 
 import pytest
 from stats_cases import cell, outcome, plan

@@ -1,4 +1,4 @@
-"""Warnings from raw samples and from a closed loop: for each, a case that raises it and a case that does not."""
+"""Warnings from raw samples and from a closed loop. Each has a case that raises it and one that does not."""
 
 from collections.abc import Callable
 

@@ -108,7 +108,7 @@ def test_a_found_difference_does_not_count_if_a_larger_one_is_missed() -> None:
 
 
 def test_noise_without_a_difference_seldom_gives_a_false_verdict() -> None:
-    """Nominally 5 %. Many machines are simulated, because labels share trials."""
+    """The share may be 5 %. Many machines are simulated, because labels of one machine share trials."""
     tests = [outcome_of(0.3, seed=seed) for seed in range(150)]
     assert sum(each.false for each in tests) <= 0.06 * sum(each.compared for each in tests)
     assert sum(each.false for each in tests) > 0

@@ -1,4 +1,4 @@
-"""The shape of a trial's latencies: what must be found, and what must not be found in ordinary latencies."""
+"""The shape of a trial's latencies: shapes that must be found, and ordinary latencies without a finding."""
 
 import numpy as np
 import pytest

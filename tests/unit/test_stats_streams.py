@@ -1,4 +1,4 @@
-"""Trials of streams and of request and reply → a cell: every figure, every warning, and absent values."""
+"""The cell of trials of streams or of request and reply: every figure, every warning, and absent values."""
 
 from pathlib import Path
 

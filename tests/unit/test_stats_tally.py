@@ -1,4 +1,4 @@
-"""A tally gives the figures of a partition, for any samples."""
+"""A tally returns the same figures as a partition, for any samples."""
 
 import numpy as np
 import pytest

@@ -16,7 +16,7 @@ def one(pairs: Pairs, *, higher: bool = False, margin: float = 0.05) -> Judgemen
 
 
 def trials(rng: np.random.Generator, pairs: int, shift: float) -> Pairs:
-    """p50 of A and B in one run: correlated samples with a heavy tail, on a drifting machine.
+    """Return the p50 of A and of B in each round. Samples are correlated and have a heavy tail; the machine drifts.
 
     Each round has its own level (a random walk), and so has each trial (its processes are new). The level also wanders
     within a trial: consecutive samples are correlated by 0.95.

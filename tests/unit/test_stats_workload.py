@@ -1,4 +1,4 @@
-"""Deadlines of a robot: hand-made trials of a camera, a detector that follows it, and a planner."""
+"""Deadlines of a robot: hand-made trials of a chain of camera, detector and planner."""
 
 import msgspec
 import numpy as np

@@ -1,4 +1,4 @@
-"""A damaged run: damaged parts are left out, counted and named with their place, and the rest is shown."""
+"""A damaged run is shown without the damaged parts, which are counted and named with their place."""
 
 import json
 import os
@@ -21,7 +21,7 @@ DEEP = "[" * 3_000
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run of six trials of three patterns, in a folder of runs, with an undamaged neighbour."""
+    """A run of six trials of three patterns, in a folder that also contains an undamaged run."""
     shutil.copytree(FIXTURES / "search", tmp_path / "runs" / "neighbour")
     return Path(shutil.copytree(FIXTURES / "patterns", tmp_path / "runs" / "damaged"))
 

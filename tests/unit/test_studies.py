@@ -1,4 +1,4 @@
-"""The studies: every claim of the documents is an expectation or has a reason why not, and its verdict is printed."""
+"""The studies: every claim of a document is an expectation or has a reason why not, and its verdict is printed."""
 
 from pathlib import Path
 
@@ -133,7 +133,7 @@ OUTCOME = [
 
 
 WORDS = ["reproduced", "reproduced", "not reproduced here", "undecided", "untestable"]
-"""The verdicts of OUTCOME on another kind of machine than the document's."""
+"""The verdicts of OUTCOME if the machine is of another kind than the document's."""
 
 
 def test_each_claim_is_printed_with_the_documents_figure_and_ours(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Any file and any command line give a suite or problems, and nothing else."""
+"""Every file and every command line results in a suite or in problems, never in another exception."""
 
 import string
 from pathlib import Path

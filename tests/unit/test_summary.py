@@ -1,4 +1,4 @@
-"""The output at the end of a run: one screen, the answer first, and no claim without a verdict."""
+"""The output at the end of a run fits on one screen, begins with the answer, and claims nothing without a verdict."""
 
 import shlex
 import subprocess

@@ -1,4 +1,4 @@
-"""Each check on captured machines, good and bad; all checks on a machine with and without planted limits."""
+"""Each check on captured machines, with and without findings; all checks with and without planted limits."""
 
 import shutil
 import tomllib
@@ -146,7 +146,7 @@ WELL = {
 def on(folder: Path, **planted: dict[str, str]) -> dict[str, Any]:
     shutil.rmtree(folder, ignore_errors=True)
     root = made(folder, WELL | {name: text for files in planted.values() for name, text in files.items()})
-    # A system call reports the clock's synchronisation, so time_sync describes the machine that runs the test.
+    # Leave out time_sync: it asks the kernel, so it describes the machine on which the test runs.
     return {each.check: each for each in findings(root) if each.check != "time_sync"}
 
 

@@ -1,4 +1,4 @@
-"""The original settings are on disk before the first change, so they can be restored however a process ends."""
+"""The original settings are on disk before the first change, so they can be restored even after a kill."""
 
 import asyncio
 import json
@@ -231,7 +231,7 @@ def test_a_kept_setting_stays_until_it_is_restored(journal: Journal, monkeypatch
         changes.make([Setting("vm.swappiness", "1")])
     assert fake.values == {"vm.swappiness": "1"}
     assert unrestored_warning() is None, "a requested setting needs no warning"
-    with changing(journal) as changes:  # a run after `tune`
+    with changing(journal) as changes:  # a run that starts after `tune`
         changes.make([Setting("vm.swappiness", "10")])
         assert fake.values == {"vm.swappiness": "10"}
     assert fake.values == {"vm.swappiness": "1"}

@@ -1,4 +1,4 @@
-"""The actual transport of a stream: batching must not hide it, and acknowledgements must not count as data."""
+"""The actual transport of a stream is found despite batching, and acknowledgements do not count as data."""
 
 from pathlib import Path
 from typing import Any

@@ -9,7 +9,7 @@ MOST_TRIES = 16
 
 
 def followed(search: Search, capacity: float) -> tuple[float | None, list[float]]:
-    """Run the search where rates up to ``capacity`` are sustained; return its result and the rates tried."""
+    """Run the search on a system that sustains rates up to ``capacity``. Return its result and the rates tried."""
     tried: list[float] = []
     try:
         rate = next(search)

@@ -1,4 +1,4 @@
-"""The proofs of a protected cell: real protection is proven, and a worker that only claims protection is detected."""
+"""The proofs of a protected cell: real protection is proven, and a worker that falsely claims it is detected."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The role that must stamp its answers, and how the reported stamps are used."""
+"""The role that must stamp its answers, and the use of the stamps that it reports."""
 
 from pathlib import Path
 

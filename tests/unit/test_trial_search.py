@@ -169,7 +169,7 @@ def test_an_interrupt_while_a_step_is_being_closed_does_not_start_the_next(
     async def closing(*arguments: Any, part: str) -> Any:
         observed.append(part)
         result = await observe(*arguments, part=part)
-        if len(observed) == 2:  # as in run_trial, where a cancellation only speeds up the closing
+        if len(observed) == 2:  # as in run_trial: a cancellation then only speeds up the closing
             task = asyncio.current_task()
             assert task is not None
             task.cancel()

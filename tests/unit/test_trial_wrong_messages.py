@@ -1,4 +1,4 @@
-"""Messages of a worker that break the protocol fail its trial, with its name, and nothing else.
+"""If a worker's message breaks the protocol, its trial fails with the worker's name, and no other trial fails.
 
 The worker is a fake.
 """

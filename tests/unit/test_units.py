@@ -1,4 +1,4 @@
-"""Units: accepted and refused texts, the messages, and that printing and reading agree."""
+"""Units: accepted and refused texts, and the messages. A printed value is read back as the same value."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A run that grows until its expectations are decided gives its time to the expectations that it can decide."""
+"""A run that grows until its expectations are decided uses its time for expectations that it can decide."""
 
 import random
 from pathlib import Path
@@ -18,7 +18,7 @@ from middlemark.stats.expectations import look_trials
 
 BUDGET_S = 300.0
 CELLS = {0: (1000.0, 0.5), 1: (800.0, 0.5), 2: (1000.0, 5.0), 3: (1050.0, 5.0)}
-"""By cell the median in µs, and the seconds of a trial."""
+"""By cell: the median in µs, and the duration of a trial in s."""
 
 
 def picked(text: str) -> Picked:

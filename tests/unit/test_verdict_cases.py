@@ -1,4 +1,4 @@
-"""Contradictions that reports once had between two outputs, each with the rule that prevents it."""
+"""Contradictions that two outputs of one run once had. Each test checks the rule that prevents one."""
 
 import json
 from collections.abc import Sequence

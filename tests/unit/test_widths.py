@@ -34,7 +34,7 @@ LEFT_OUT = (
     NotTried("mqtt", "not built", "middlemark build mqtt"),
     NotTried("ecal", "it has no transport within one process", ""),
 )
-"""Candidates that took no part."""
+"""Candidates that were not tried."""
 
 
 def sizes() -> Document:

@@ -54,7 +54,7 @@ def says(folder: Path, name: str, script: str) -> None:
 
 
 def broken() -> str:
-    """Return why the only worker is left out."""
+    """Return the reason why the only worker is left out."""
     workers, [left] = find_workers()
     assert workers == ()
     return left.reason

@@ -22,7 +22,7 @@ FAKE = Path(__file__).parent / "fake_ros2"
 
 @pytest.fixture
 def ros2(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Put the invented ROS 2 on the path, as ``source setup.bash`` does."""
+    """Put the fake ROS 2 on Python's path, as ``source setup.bash`` does."""
     monkeypatch.syspath_prepend(str(FAKE))
     rclpy: Any = importlib.import_module("rclpy")
     monkeypatch.setattr(verb, "monotonic_ns", lambda: rclpy.graph.now_ns)
@@ -48,7 +48,7 @@ def topic(
     sent: tuple[float, list[int]] = (10.0, [100]),
     **qos: Any,
 ) -> None:
-    """Add a topic with messages at this rate for a minute. Their sizes repeat in the given order."""
+    """Add a topic with a minute of messages at this rate. Their sizes repeat in the given order."""
     rate_hz, sizes = sent
     ros2.graph.kinds[name] = [kind]
     ros2.graph.publishers[name] = [end(ros2, each, kind, **qos) for each in publishers]

@@ -22,13 +22,13 @@ _MORE: dict[str, dict[str, Any]] = {
 
 
 def event(name: str, at_ns: int, *, roles: tuple[Counts, ...] = (), **used: Any) -> Account:
-    """Return a ``tick``, ``measuring`` or ``done``; ``used`` are fields of its resources, 0 otherwise."""
+    """Return a ``tick``, ``measuring`` or ``done``. ``used``: fields of its resources; the others are 0."""
     resources = Resources(**{**dict.fromkeys(Resources.__struct_fields__, 0), "threads": (), **used})
     return _EVENTS[name](at_ns=at_ns, roles=roles, resources=resources, **_MORE[name])
 
 
 def ping(sent: int, **given: Any) -> PingResult:
-    """Return the result of a ping with ``sent`` messages that all came back."""
+    """Return the result of a ping that sent ``sent`` messages and got every reply."""
     fields = dict.fromkeys(PingResult.__struct_fields__, 0) | {"scheduled": None, "late_sends": None, "unsent": None}
     fields |= {"samples": sent, "sent": sent, "received": sent, "measured_s": 1.0, "ticks_per_second": 1e9}
     return PingResult(**{**fields, "event": "result", "ended": "samples", "last_error": "", **given})

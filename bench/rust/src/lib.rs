@@ -1,4 +1,5 @@
-//! A minimal adapter in Rust: a place for one message. `bridge.cpp` has the same adapter in C++ and measures the bridge.
+//! A minimal adapter in Rust, with memory for one message. `bridge.cpp` contains the same adapter in C++, and measures
+//! the cost of the bridge.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};

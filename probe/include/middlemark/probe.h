@@ -23,7 +23,7 @@
 typedef uint32_t mm_probe; /* a node or a program; 0 if nothing is recorded */
 typedef uint32_t mm_topic; /* a topic or a span of a probe; 0 if nothing is recorded */
 
-/* A running time measurement. It belongs to the caller, who may copy it or end it on another thread. */
+/* A time measurement that is running. The caller owns it, and may copy it or end it on another thread. */
 typedef struct mm_span {
   mm_topic topic;
   uint32_t pauses; /* number of mm_pause() without their mm_resume() */
@@ -39,14 +39,14 @@ enum { mm_kind_sent = 1, mm_kind_received = 2, mm_kind_span = 3, mm_kind_iterati
 extern "C" {
 #endif
 
-/* Opens the probe called `name`, or returns it if it is open. The first probe of a process makes the file, which all probes
- * of the process share. Returns 0 if MIDDLEMARK_PROBE is not set, if the name has more than 119 bytes, if there are already
- * 256 names, or if the file cannot be made, which is reported once on stderr. A forked child gets its own file at its first
- * stamp. */
+/* Opens the probe called `name`, or returns it if it is open. The first probe of a process makes a file, and all probes
+ * of this process write to it. Returns 0 if MIDDLEMARK_PROBE is not set, if the name has more than 119 bytes, if there
+ * are already 256 names, or if the file cannot be made, which is reported once on stderr. A forked child gets its own
+ * file at its first stamp. */
 mm_probe mm_probe_open(const char* name);
 
-/* Returns the topic or span called `name`. Call it once and keep the result. Returns 0 if the probe is 0, or for the names for
- * which mm_probe_open() returns 0. */
+/* Returns the topic or span called `name`. Call it once and keep the result. Returns 0 if the probe is 0, and if
+ * mm_probe_open() would refuse the name. */
 mm_topic mm_topic_of(mm_probe probe, const char* name);
 
 /* For language bindings; programs use the functions below. */
@@ -109,7 +109,8 @@ static inline void mm_iterate(mm_span* span) {
   span->pause_began_ticks = now;
 }
 
-/* mm_topic_of() with a cache. `kept` is a static variable at the place of the call; it contains the last probe and topic. */
+/* mm_topic_of() with a cache. `kept` is a static variable of the calling code, which contains the last probe and topic.
+ */
 static inline mm_topic mm_topic_kept_(uint64_t* kept, mm_probe probe, const char* name) {
   const uint64_t cached = __atomic_load_n(kept, __ATOMIC_RELAXED);
   if (cached >> 32 == probe) return (mm_topic)cached; /* for probe 0 this is topic 0 */

@@ -8,7 +8,7 @@
 
 namespace middlemark::probe {
 
-/// Measures the time from its construction to the end of its scope, or to end().
+/// Measures the time from its construction to end() or, without it, to the end of its scope.
 class Span {
  public:
   explicit Span(mm_topic topic) noexcept : span_(mm_begin(topic)) {}

@@ -77,7 +77,7 @@ class Node:
         *,
         raw: bool = False,
     ) -> object:
-        """Match as DDS does: a subscription that asks for more than is offered gets nothing."""
+        """Match as DDS does: a subscription that requests a stronger QoS than is offered receives no messages."""
         inspect.signature(callback).bind(object())
         assert isinstance(msg_type, type)
         assert isinstance(qos_profile, QoSProfile)

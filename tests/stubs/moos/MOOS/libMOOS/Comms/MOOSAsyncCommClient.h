@@ -26,7 +26,7 @@ class ActiveMailQueue {
   bool Push(const CMOOSMsg& message);
 };
 
-/// Includes the members of its base class CMOOSCommClient, which has no stub.
+/// Declares the members of its base class CMOOSCommClient as well, which has no stub of its own.
 class MOOSAsyncCommClient {
  public:
   MOOSAsyncCommClient();
