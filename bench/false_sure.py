@@ -3,9 +3,9 @@
 Usage: python bench/false_sure.py RUN [REPORTS]
 
 RUN is a stored run in which each configuration has the same number of rounds: `middlemark run … --trials 40
---no-baseline`. The trials of each configuration are dealt to CANDIDATES made-up candidates: consecutive rounds form
-groups of CANDIDATES rounds, and in each of REPORTS random reports every candidate gets one round of each group. So all
-candidates are the same configuration, with the noise and the drift of a real machine.
+--no-baseline`. The program makes REPORTS random reports of CANDIDATES candidates each. It splits the rounds of a
+configuration into groups of CANDIDATES consecutive rounds. Each candidate gets one round of each group, at random. So
+all candidates have the same configuration, with the noise and the drift of a real machine.
 """
 
 import itertools

@@ -93,7 +93,7 @@ class TrialScheduling(LoadScopeScheduling):  # type: ignore[misc]
         module, _, named = nodeid.partition("::")
         parameters = named.partition("[")[2]
         if not parameters:
-            return module  # the module's tests may share a fixture
+            return module  # one process per module, because its tests may share a fixture
         return parameters if any(pattern in parameters for pattern in PATTERNS) else nodeid
 
 

@@ -14,8 +14,8 @@
 namespace middlemark {
 
 /// Intended instants in ticks of the sender's clock. With a rate, message i (from 0) is due at start + i * period, so a
-/// late message never delays later ones. Offsets have 64 fractional bits, so the schedule does not drift by a tick
-/// however many messages are sent. The first arrival of a Poisson process is one gap after the start. Recorded instants
+/// late message never delays later ones. Offsets have 64 fractional bits, so the schedule does not drift by a tick even
+/// after very many messages. The first arrival of a Poisson process is one gap after the start. Recorded instants
 /// repeat every lap.
 class Schedule {
  public:

@@ -16,7 +16,8 @@ namespace middlemark::cyclonedds {
 /// visited.
 inline constexpr std::uint32_t chunks_taken_at_once = 8;
 
-/// iceoryx lets a reader hold 256 chunks. One of them is needed for a message that arrives when the history is full.
+/// The largest depth: iceoryx lets a reader use 256 chunks, and one of them is for a message that arrives when the
+/// history is full.
 inline constexpr std::uint32_t iceoryx_most_depth = 255;
 
 /// The bytes that a chunk needs in addition to the message: iceoryx's ChunkHeader (40), Cyclone DDS's header (about

@@ -226,7 +226,7 @@ struct Options : Native {
   }
 
   /// Limits keep-all histories, which could otherwise fill the machine's memory. All writers of a topic together keep
-  /// as many messages as fit into 256 MiB; the same limit holds for all readers of a topic together.
+  /// as many messages as fit into 256 MiB; all readers of a topic together have the same limit.
   void size_histories() {
     constexpr std::uint64_t default_samples = 5000;
     const std::uint64_t writers = publishers;

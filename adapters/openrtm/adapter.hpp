@@ -38,7 +38,7 @@ class OpenRtm : kit::Pinned {
     by_default.reliability = {Reliability::best_effort};
     by_default.max_bytes = 2'000'000;
     by_default.max_bytes_advice = "omniORB's giopMaxMsgSize is 2 MiB: another transport sets it";
-    by_default.max_depth = 1;  // its buffer holds 8 messages of all publishers together
+    by_default.max_depth = 1;  // its buffer has room for 8 messages of all publishers
     by_default.keep_all = false;
     by_default.own_network = true;
     const kit::LoadedLibrary library = kit::loaded_library(reinterpret_cast<const void*>(&RTC::Manager::terminate));

@@ -68,7 +68,7 @@ class Udp {
   [[nodiscard]] udp::Subscriber subscriber(const Topic& topic, unsigned index) {
     const udp::Layout layout = udp::Layout::of(topic.message_bytes, options_.datagram_bytes);
     // The buffer needs room for one message of each publisher, for times when the subscriber does not read. Request
-    // twice that size, so that a message that is read late does not make the next one be lost.
+    // twice that size, so that the next message is not lost if one is read late.
     const std::size_t datagram =
         layout.whole() ? topic.message_bytes : layout.fragment_bytes + sizeof(udp::FragmentHeader);
     const std::size_t publishers = layout.whole() ? topic.publishers : 1;

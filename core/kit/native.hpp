@@ -126,7 +126,8 @@ class NativeKeys {
     return row;
   }
 
-  /// Adds the problem "setting `name` is not `wanted`", such as "a list". For settings that the adapter parses itself.
+  /// Adds a problem: the value of setting `name` is not `wanted`. `wanted`: such as "a list". For settings that the
+  /// adapter parses itself.
   void complain(const std::string& name, const std::string& wanted);
 
  private:
@@ -134,7 +135,7 @@ class NativeKeys {
   NativeSetting& declare(const std::string& name, const NativeSetting& row) {
     NativeSetting& setting = table_[name] = row;
     if (setting.type == NativeType::text) setting.type = detail::type_of<T>(!row.choices.empty());
-    if constexpr (std::is_integral_v<T>) {  // allow only numbers that the member's type can hold
+    if constexpr (std::is_integral_v<T>) {  // allow only numbers that fit into the member's type
       using Range = std::numeric_limits<T>;
       if (setting.type != NativeType::integer && setting.type != NativeType::bytes) return setting;
       if (!setting.least) setting.least = static_cast<std::int64_t>(Range::min());

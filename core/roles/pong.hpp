@@ -33,7 +33,7 @@ class Pong {
       : settings_(settings),
         request_(request),
         progress_(progress),
-        // With one pong, the ping checks the replies, and so the payload in both directions. With several pongs, the
+        // With one pong, the ping's check of a reply covers the payload in both directions. With several pongs, the
         // ping can fully check only one reply to each message, so each pong checks the messages that it receives.
         checks_(request.payload == Payload::filled && !serves && (settings.subscribers > 1 || !echoes(request))),
         trackers_(serves ? settings.publishers : 1),

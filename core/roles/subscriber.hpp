@@ -68,8 +68,8 @@ class StreamSubscriber {
     for (const auto& forward : forwards_) all += forward->expected();
     return all;
   }
-  /// Publishers found so far. Empty for a late joiner, because its thread already uses incoming_. The start waits until
-  /// a late joiner has its history instead.
+  /// Publishers found so far. Empty for a late joiner: its thread already uses incoming_, and the start waits for its
+  /// history and not for its publishers.
   [[nodiscard]] Found publishers() { return history() > 0 ? Found{} : publishers_found(*incoming_, topic_.publishers); }
 
   /// Number of history messages that this subscriber must receive if it joins late; 0 if it joins before the start.
@@ -83,7 +83,8 @@ class StreamSubscriber {
     for (const auto& forward : forwards_) forward->publish_history();
   }
 
-  /// Receives until the role was asked to stop and the messages under way have arrived. result() is valid afterwards.
+  /// Receives until the role was asked to stop and the messages that were on their way have arrived. result() is valid
+  /// afterwards.
   void run() {
     progress_.phase.store(Phase::echoing, std::memory_order_release);
     const Ended ended = receive_until_stopped(*incoming_, *this, reception_, topic_.reliability, progress_);

@@ -232,7 +232,7 @@ TYPED_TEST(BestEffortStream, publishes_without_failure_and_delivers_messages_onc
 }
 
 /// Expects that take() and wait() return although the publishers keep sending. The publishers stop only when the
-/// subscriber has seen enough messages, so a call that waits until no message is left would never return.
+/// subscriber has seen enough messages, so a call that waited until no message is left would never return.
 template <class A>
 void end_while_publishers_flood(const Settings& settings) {
   Stream<A> stream(settings, 2, 1, false);

@@ -37,8 +37,8 @@ struct Stillness {
   std::uint64_t spun_ns = 0;    ///< from the first to the last reading of the clock
   Durations gaps;               ///< between two readings, without a preemption: interrupts, the hypervisor
   Durations taken;              ///< between two readings, or after a sleep, while another thread had the processor
-  std::uint64_t waited_ns = 0;  ///< total time that the thread was runnable but did not run after the sleeps in `wakes`
-  std::uint64_t wakes = 0;      ///< number of timed sleeps that no other thread prolonged
+  std::uint64_t waited_ns = 0;  ///< total wait for a processor after the sleeps that `wakes` counts
+  std::uint64_t wakes = 0;      ///< number of timed sleeps whose end no other thread delayed
   Durations late;               ///< how long after their due time the sleeps in `wakes` ended
 };
 

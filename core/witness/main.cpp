@@ -39,7 +39,7 @@ DurationCounts counts_of(const Durations& measured) {
   return durations;
 }
 
-/// Carries out commands. Throws if a command cannot be carried out.
+/// Executes the launcher's commands. Throws if a command fails.
 class Witness {
  public:
   [[nodiscard]] Json operator()(const ProbeCommand& command) {

@@ -1,4 +1,4 @@
-"""Runs one command of Middlemark: its output, its exit code, and the checks that hold for every command."""
+"""Runs one command of Middlemark. Returns its output and exit code, and checks the rules for every command."""
 
 import contextlib
 import faulthandler

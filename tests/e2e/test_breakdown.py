@@ -1,4 +1,4 @@
-"""The breakdown of a real run shows a delay that was planted in the null adapter in the right part."""
+"""A delay is planted in the null adapter. The breakdown of a real run shows it in the right part."""
 
 from typing import Any
 

@@ -176,7 +176,7 @@ def test_a_robots_nodes_are_on_one_host_and_its_operators_on_the_other(hosts: Tw
         edges = {(each["name"], each["to"]): each for each in cell["workload"]["topics"]}
         scan, recorded = edges["scan", "planner"], edges["scan", "recorder"]
         assert_large(scan["one_way_ns"]["p50"], cell["clock_uncertainty_ns"], scan["one_way_absent"])
-        # Processes of one host hear each other's multicast.
+        # Processes of one host receive each other's multicast.
         assert recorded["one_way_absent"] is None
         assert recorded["one_way_ns"]["p50"] < ON_ANOTHER_CLOCK_NS
         assert edges["velocity", "wheels"]["received"] > 0

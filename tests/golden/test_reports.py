@@ -1,4 +1,4 @@
-"""Each format has a golden file, and other tests check what files cannot show.
+"""Each format has a golden file. Further tests check properties that a golden file cannot show.
 
 Update the files with --snapshot-update.
 """

@@ -40,7 +40,7 @@ Json = dict[str, Any]
 
 speaking = threading.Lock()
 wrong: Json = {}
-"""Event → dotted field → the value that replaces it."""
+"""By event and dotted field: the value that replaces the field."""
 
 
 def say(event: str, **fields: Any) -> None:

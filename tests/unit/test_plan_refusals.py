@@ -1,4 +1,4 @@
-"""A plan that cannot be carried out is refused before anything runs, with the place and the remedy."""
+"""A plan that cannot be measured is refused before anything runs. The message has the place and the next step."""
 
 import pytest
 from descriptions import EVERYONE, NULL, RAW_TRANSPORTS, UDP, description, transport

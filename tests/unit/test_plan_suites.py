@@ -1,4 +1,4 @@
-"""Middlemark's own suites plan the experiments that they describe; and the duration of a plan."""
+"""Middlemark's own suites plan the experiments that they describe. The duration of a plan is estimated."""
 
 import msgspec
 import pytest

@@ -31,7 +31,7 @@ FIGURES = {
 
 
 def proven(figures: Figures, proofs: Mapping[Cell, ProtectionProof]) -> MeasuredRun:
-    """Return a run of these cells, the first trial of each with its proof."""
+    """Return a run of these cells. The first trial of each cell has the cell's proof."""
     run = run_of(figures)
     for trials in run.trials:
         first = trials[0]

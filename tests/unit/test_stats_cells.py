@@ -1,4 +1,4 @@
-"""Trials → cells: medians of trials, never pooled samples; a value that was not measured is None, with the reason."""
+"""The results of cells: medians of trials, never of pooled samples. An unmeasured value is None, with a reason."""
 
 import weakref
 from collections.abc import Callable

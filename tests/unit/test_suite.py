@@ -1,4 +1,4 @@
-"""Suite files and options → suites, or every problem at once."""
+"""Suite files and options become suites, or all their problems are reported at once."""
 
 from pathlib import Path
 from typing import Any

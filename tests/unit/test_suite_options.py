@@ -19,7 +19,7 @@ def gathered(*argv: str) -> dict[str, Any]:
     @click.command()
     @run_options
     def run(**given: Any) -> None:
-        """A stand-in for the verb ``run``."""
+        """Replaces the verb ``run``."""
         kept.update(given)
 
     result = CliRunner().invoke(run, argv)
@@ -66,7 +66,7 @@ def test_there_is_an_option_for_every_key(name: str) -> None:
     @click.command()
     @run_options
     def run(**_: Any) -> None:
-        """A stand-in for the verb ``run``."""
+        """Replaces the verb ``run``."""
 
     assert name in {parameter.name for parameter in run.params}
 

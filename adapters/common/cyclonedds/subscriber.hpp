@@ -48,7 +48,7 @@ class Subscriber : kit::Pinned {
     return take_up_to(most_per_take, visitor);
   }
 
-  /// Waits for the read condition, which is true while the reader holds messages. Only a trial with the reception
+  /// Waits for the read condition, which is true while the reader contains messages. Only a trial with the reception
   /// `block` has this condition; otherwise the function returns true at once.
   [[nodiscard]] bool wait(std::chrono::nanoseconds timeout) noexcept {
     if (waitset_.get() == 0) return true;

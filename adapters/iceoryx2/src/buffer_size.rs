@@ -17,7 +17,7 @@ const KEEP_ALL_LEAST: usize = 4;
 /// refuse to open the service. So the size follows from the settings and the size of the file system, not from the free
 /// space.
 pub struct BufferSize {
-    /// The number of messages of each sender that the buffer holds.
+    /// The number of messages of each sender for which the buffer has room.
     pub messages: usize,
     /// True if `messages` is less than the requested depth.
     pub bounded: bool,

@@ -1,5 +1,5 @@
-//! Counts matched peers from the participant's events, because the event channel of a single writer or reader holds only four
-//! events and drops later events when it is full.
+//! Counts matched peers from the participant's events, because the event channel of a single writer or reader has room
+//! for only four events and drops later ones when it is full.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

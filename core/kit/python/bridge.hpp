@@ -153,7 +153,7 @@ class Publisher : public End {
   Reference arguments_;  // the memoryview of the message
   std::size_t bytes_ = 0;
   Py_buffer lent_{};
-  bool holds_ = false;  // lent_ is held
+  bool holds_ = false;  // true: lent_ is the view of a borrowed buffer
 };
 
 class Subscriber : public End {
