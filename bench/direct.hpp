@@ -1,6 +1,6 @@
-// Common code of the programs that use a middleware directly, without the core, as references for the adapters: two
-// processes, each on its own processor, and the p50 of the round trip. C++17, because the headers of some middlewares do
-// not compile with newer versions.
+// Common code of the programs with which the adapters are compared. They use a middleware directly, without the core.
+// Starts two processes, each on its own processor, and prints the p50 of the round trip. C++17, because the headers of
+// some middlewares do not compile with newer versions.
 #pragma once
 
 #include <sched.h>

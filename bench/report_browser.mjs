@@ -1,7 +1,7 @@
-// report_browser.mjs [PAGE…]: the speed of a report of a thousand cells in headless Chromium. Without a PAGE it makes one
-// (tests/browser/documents.py). Prints the size of the page, and the median and the longest time, in ms, from navigation to
-// the first paint and to the first figure (five loads), and from the choice of a filter to the frame that shows it (ten
-// filters). Aims: 2 MB and a first paint under 300 ms for a run of first-look.
+// report_browser.mjs [PAGE…]: the speed of a report of a thousand cells in headless Chromium. Without a PAGE it makes
+// one (tests/browser/documents.py). Prints the size of the page. Prints the median and the longest of these times in
+// ms: from navigation to the first paint and to the first figure (five loads), and from the choice of a filter to the
+// frame that shows it (ten filters). Aims: 2 MB and a first paint under 300 ms for a run of first-look.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { launch, open, pages } from "../tests/browser/browser.mjs";

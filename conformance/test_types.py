@@ -20,8 +20,8 @@ CONVERTED = [
     for who, type_name in TYPED
     if type_name in ("image", "imu") or who is FIRST[who.worker.description.name, type_name]
 ]
-"""The tested transports and types: each transport with ``image`` (variable size) and ``imu`` (fixed size), and the
-first transport with all types, because an adapter converts a type with the same code for all its transports."""
+"""The tested transports and types. Each transport is tested with ``image`` (variable size) and ``imu`` (fixed size).
+Only the first is tested with all types, because an adapter uses the same code for all its transports."""
 CASES = pytest.mark.parametrize(
     ("who", "type_name"), CONVERTED, ids=[f"{who.name}-{type_name}" for who, type_name in CONVERTED]
 )

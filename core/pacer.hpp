@@ -29,8 +29,8 @@ namespace middlemark {
 ///   }
 ///
 /// With `spins`, wait() reads the clock until the instant. Otherwise it sleeps until a margin before the instant and
-/// spins for the rest. The margin adapts to how late this machine wakes sleepers: a wake-up after the instant widens
-/// the margin by a quarter, and a wake-up in time narrows it by a thousandth, so that about one message in 250 is late.
+/// spins for the rest. The margin adapts to the machine: a wake-up after the instant widens it by a quarter, and a
+/// wake-up in time narrows it by a thousandth. So about one message in 250 is late.
 ///
 /// With `load.sleeps` there is no margin: wait() sleeps until the instant, and the message is as late as the wake-up.
 /// Graphs with some hundred messages per second use this, because spinning before each message would take more

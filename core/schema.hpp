@@ -1,5 +1,5 @@
-// Types with which protocol.hpp and description.hpp list the fields of their structs, the ranges of the fields, and the
-// words of enumerations. json.hpp reads and writes JSON by these lists.
+// Types for lists of the fields of structs, the ranges of the fields, and the words of enumerations. protocol.hpp and
+// description.hpp contain such lists, and json.hpp reads and writes JSON by them.
 #pragma once
 
 #include <array>

@@ -113,8 +113,8 @@ struct Options : Native {
   [[nodiscard]] std::size_t depth(const Topic& topic) const { return std::min<std::size_t>(*topic.depth, affordable_); }
   [[nodiscard]] std::size_t keep_all_queue() const { return std::min(kept_ * 4, affordable_); }
 
-  /// Adds a note when a message exceeds the receive buffer of a socket: UDPROS cuts a message into datagrams, and the message
-  /// is lost if one of its datagrams is dropped.
+  /// Adds a note if a message is larger than the receive buffer of a socket. UDPROS cuts a message into datagrams, and
+  /// loses the message if one of them is dropped.
   void note_datagrams(std::size_t message_bytes) {
     constexpr std::size_t head_bytes = 8;
     const std::size_t content = static_cast<std::size_t>(udp_datagram_bytes.value_or(1500)) - head_bytes;

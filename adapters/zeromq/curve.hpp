@@ -1,6 +1,6 @@
-// CURVE between the sockets of a trial: the socket that binds is CURVE's server, the socket that connects is its
-// client, and each proves that it has a key that the other knows. ZeroMQ asks by ZAP (RFC 27) whether to accept a
-// client's key; a thread of this class answers. Not on the hot path.
+// CURVE between the sockets of a trial. The socket that binds is CURVE's server, and the socket that connects is its
+// client. Each proves that it has a key that the other knows. ZeroMQ asks by ZAP (RFC 27) whether to accept a client's
+// key; a thread of this class answers. Not on the hot path.
 #pragma once
 
 #include <zmq.h>

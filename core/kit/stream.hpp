@@ -39,9 +39,9 @@ using FrameLength = std::uint64_t;
   return topic.varies ? sizeof(FrameLength) : 0;
 }
 
-/// Writes every message to each subscriber's connection. If the timeout interrupts a message halfway, the sent part
-/// cannot be taken back from the stream. publish() then returns timed_out, and the next publish() first sends the rest,
-/// so the interrupted message arrives late but in full.
+/// Writes every message to each subscriber's connection. If the timeout interrupts a message, its sent part remains in
+/// the stream. publish() then returns timed_out, and the next publish() first sends the rest, so the interrupted
+/// message arrives late but in full.
 class StreamPublisher {
  public:
   /// `chunk_bytes`: the largest number of bytes per send(). The adapters' comments give the reasons for their values.

@@ -175,7 +175,7 @@ class StreamPublisher {
   }
 
   /// Sends `messages` unstamped messages. Updates the count once for all of them, because each additional store delays
-  /// the stores of the next message. The function is not inlined and `fills` is a template parameter, so that the loop
+  /// the stores of the messages. The function is not inlined and `fills` is a template parameter, so that the loop
   /// need not save any register.
   template <bool fills>
   [[gnu::noinline]] void send_untimed(std::uint64_t messages) noexcept {

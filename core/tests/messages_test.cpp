@@ -60,9 +60,9 @@ TEST(Messages, are_larger_than_their_main_array_by_the_documented_bytes) {
   }
 }
 
-/// `unseen` is the number of bytes of a message whose change the receiver does not notice: the options in CDR's own
-/// header (2), the stamps' nanoseconds (4), padding, and the length of "wheel_link", because CDR allows it with and
-/// without its terminator.
+/// `unseen` is the number of bytes of a message whose change the receiver does not notice. These are the options in
+/// CDR's own header (2), the stamps' nanoseconds (4), padding, and the length of "wheel_link", which CDR allows with
+/// and without its terminator.
 TEST(Messages, a_changed_byte_is_found_or_visible_in_the_main_array) {
   const std::vector<std::size_t> unseen{2 + 4 + 1, 2 + 4 + 23, 2 + 4, 2 + 3 * 4 + 7 + 3};
   for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -60,8 +60,8 @@ ROBOT = Workload(
 )
 
 Figures = Mapping[Cell, Sequence[float | Failure]]
-"""By cell: for each trial its failure or one figure. The figure is the p50 in ns; messages per second if the row is
-judged by its rate; for a workload, the share of the deadline that the worst edge takes."""
+"""By cell: for each trial its failure or one figure. The figure is the p50 in ns, or messages per second if the row is
+judged by its rate. For a workload it is the share of the deadline that the worst edge takes."""
 
 
 def cell(adapter: str = "lyra", transport: str = "udp", **levels: Any) -> Cell:

@@ -40,8 +40,8 @@ impl BufferSize {
                 pairs += publishers * subscribers;
             }
         }
-        // A publisher's segment has chunks for the messages in each subscriber's buffer, one chunk for the message that
-        // each subscriber is visiting, and one chunk for the message that the publisher is writing.
+        // For each subscriber, a publisher's segment has chunks for the messages in the subscriber's buffer, and one
+        // for the message that it visits. One more chunk is for the message that the publisher writes.
         let fitting = |bytes: usize| ((bytes / chunk).saturating_sub(writers) / pairs.max(1)).saturating_sub(1);
         let most = fitting(settings.shm_bytes / 2).max(1);
         let wanted = match settings.depth() {

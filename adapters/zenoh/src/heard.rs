@@ -1,5 +1,6 @@
-//! Reads the logs of zenoh and rustls while the sessions of a trial with security connect, because zenoh's functions report
-//! neither the cipher suite of a link nor why a link was refused. Once the sessions have connected, the logs are not read.
+//! In a trial with security, reads the logs of zenoh and rustls while the sessions connect. They contain the cipher
+//! suite of each link, and the reason if a link was refused; zenoh's functions report neither. Once the sessions have
+//! connected, the logs are not read.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;

@@ -260,8 +260,8 @@ fn take_turn(settings: &Settings) -> Result<File> {
     Ok(file)
 }
 
-/// Makes zenoh create two kinds of segment now instead of later: the segment of its own pool for copies, which one of
-/// its threads creates, and the segments of metadata, which the first allocation creates.
+/// Makes zenoh create two kinds of segment now instead of later. One of its threads creates the segment of its own pool
+/// for copies. The first allocation creates the segments of metadata.
 fn make_segments(zenoh: &zenoh::Session, pool: Option<&Pool>) {
     const PAUSE: Duration = Duration::from_millis(1);
     if let Some(pool) = pool {

@@ -40,9 +40,9 @@ extern "C" {
 #endif
 
 /* Opens the probe called `name`, or returns it if it is open. The first probe of a process makes a file, and all probes
- * of this process write to it. Returns 0 if MIDDLEMARK_PROBE is not set, if the name has more than 119 bytes, if there
- * are already 256 names, or if the file cannot be made, which is reported once on stderr. A forked child gets its own
- * file at its first stamp. */
+ * of this process write to it. Returns 0 if MIDDLEMARK_PROBE is not set, if the name has more than 119 bytes, or if
+ * there are already 256 names. Also returns 0 if the file cannot be made, and reports this once on stderr. A forked
+ * child gets its own file at its first stamp. */
 mm_probe mm_probe_open(const char* name);
 
 /* Returns the topic or span called `name`. Call it once and keep the result. Returns 0 if the probe is 0, and if
