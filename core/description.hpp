@@ -167,7 +167,7 @@ struct Description {
   bool request_reply = false;
   /// The kinds of certificate files that the adapter reads.
   std::vector<Credential> credentials{};
-  /// The middleware receives on its own threads, which need another processor than a polling role.
+  /// True if the middleware receives on its own threads. They need a processor on which no role polls.
   bool own_threads = false;
   /// A `take()` returns after this number of messages, so that the role can check for the stop. If each publisher has its
   /// own queue, the number is per publisher. null: `take()` visits all messages that had arrived at the call. The core

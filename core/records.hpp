@@ -29,7 +29,7 @@ struct Sample {
   std::uint32_t write_ns = absent_ns;
   /// The take that brought the last reply began → the reply is in hand; absent under `listen`.
   std::uint32_t take_ns = absent_ns;
-  /// Obtaining the memory. This field and the next two are not part of the round trip; absent if the step was not done.
+  /// Obtaining the memory; absent if the step was not done. This and the next two fields are not part of the round trip.
   std::uint32_t loan_ns = absent_ns;
   /// Writing the payload.
   std::uint32_t fill_ns = absent_ns;
@@ -56,8 +56,8 @@ struct Answer {
   std::uint64_t stamp = 0;
   /// Value of the raw counter when the message is in the application's hands.
   std::uint64_t received_ticks = 0;
-  /// The take that brought the message began → the message is in hand. Absent under `listen`, and for all but the first
-  /// message of one take.
+  /// The take that brought the message began → the message is in hand. Absent under `listen`. If a take brings several
+  /// messages, only the first has this time.
   std::uint32_t take_ns = absent_ns;
   /// The message is in hand → publish of the reply began: memory obtained, payload copied.
   std::uint32_t copy_ns = absent_ns;
@@ -92,8 +92,8 @@ struct Arrival {
   std::uint64_t stamp = 0;
   /// CLOCK_MONOTONIC of the arrival.
   std::uint64_t received_ns = 0;
-  /// Intended instant → the message is in the application's hands. Minus `late_ns` of the publisher's record, the time
-  /// counts from sending.
+  /// Intended instant → the message is in the application's hands. Subtract `late_ns` of the publisher's record to count
+  /// from the actual send.
   std::uint64_t one_way_ns = 0;
 };
 static_assert(sizeof(Arrival) == 24 && offsetof(Arrival, stamp) == 0 && offsetof(Arrival, received_ns) == 8 && offsetof(Arrival, one_way_ns) == 16);

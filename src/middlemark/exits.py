@@ -11,10 +11,10 @@ BAD_REQUEST = 2
 NOTHING_MEASURED = 3
 """No cell has a result, or a run's folder cannot be written."""
 WORSE = 4
-"""The condition of `--fail-if` holds (`compare`, `run`), there are too many false verdicts (`selftest`), or something
-falsifies or limits results (`doctor`)."""
+"""The condition of `--fail-if` holds (`compare`, `run`), there are too many false verdicts (`selftest`), or a finding
+makes results wrong or limits them (`doctor`)."""
 INTERRUPTED = 130
-"""SIGINT or SIGTERM. Everything measured before is kept."""
+"""SIGINT or SIGTERM ended the command. All that was measured before is kept."""
 
 
 def of_cells(failed: Sequence[bool]) -> int:

@@ -1,4 +1,7 @@
-"""Open and read files that may turn out to be a pipe that blocks, a device that never ends, or a folder."""
+"""Open and read regular files without blocking.
+
+A path may also be a pipe that blocks, a device without an end, or a folder. These are refused.
+"""
 
 import errno
 import hashlib
@@ -8,7 +11,7 @@ from pathlib import Path
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
-    """Return a descriptor of a regular file. Never blocks. Raises OSError, also if the path is not a regular file."""
+    """Return a descriptor of a regular file. Never blocks. Raises OSError, also if the path is no regular file."""
     try:
         descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o666)
     except OSError as error:

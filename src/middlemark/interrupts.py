@@ -1,6 +1,6 @@
 """Handle Ctrl-C and SIGTERM in commands that must clean up. Only the first signal counts.
 
-All other commands end at once. An ignored signal stays ignored.
+All other commands end at once. A signal that was ignored before stays ignored.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ def run(work: Coroutine[Any, Any, Result], on_interrupt: Callable[[], None] | No
 
     try:
         with _once(interrupt), contextlib.closing(work), asyncio.Runner() as runner:
-            runner.get_loop()  # this call may fail, so it comes before a coroutine exists that would never be awaited
+            runner.get_loop()  # may fail: called before the coroutine exists, which would never be awaited
             result = runner.run(guarded())
     except asyncio.CancelledError:
         if interrupted:

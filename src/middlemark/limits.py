@@ -1,4 +1,4 @@
-"""Limits of this process (``ulimit``) that made something fail: which limit it was, and how to raise it."""
+"""Limits of this process (``ulimit``): find the limit that made something fail, and how to raise it."""
 
 import contextlib
 import errno
@@ -7,7 +7,7 @@ import resource
 from collections.abc import Iterator
 
 LEAST_DESCRIPTORS = 16
-"""With fewer descriptors, an import or the event loop fails halfway, and even the error message cannot be printed."""
+"""With fewer open files, an import or the event loop fails halfway, and not even the error message can be printed."""
 PLENTY = {"-n": "1024", "-u": "1024", "-v": "unlimited"}
 
 
@@ -18,12 +18,12 @@ def too_few_descriptors() -> str | None:
 
 
 def is_a_limit(error: BaseException) -> bool:
-    """Say whether the system refused because a limit of this process or its user is reached."""
+    """Say whether the error means that a limit of this process or its user was reached."""
     return bool(_options(error))
 
 
 def sentence(error: BaseException) -> str | None:
-    """Return which limit made the process fail, and how to raise it; None: the error has another cause."""
+    """Return the limit that made the process fail, and how to raise it. None: the error has another cause."""
     for cause in _chain(error):
         options = _options(cause)
         if not options:
@@ -61,7 +61,7 @@ def _options(error: BaseException) -> tuple[str, ...]:
 
 
 def _value(option: str) -> str | None:
-    """Return the limit as ``ulimit`` shows it; None: unlimited."""
+    """Return the limit as ``ulimit`` prints it; None: unlimited."""
     which = {"-n": resource.RLIMIT_NOFILE, "-u": resource.RLIMIT_NPROC, "-v": resource.RLIMIT_AS}[option]
     soft, _ = resource.getrlimit(which)
     if soft == resource.RLIM_INFINITY:
@@ -70,7 +70,7 @@ def _value(option: str) -> str | None:
 
 
 def need_descriptors(number: int) -> None:
-    """Raise OSError (EMFILE, ENFILE) unless ``number`` files can be opened now."""
+    """Raise OSError (EMFILE, ENFILE) if ``number`` files cannot be opened now."""
     with contextlib.ExitStack() as opened:
         for _ in range(number):
             opened.callback(os.close, os.open("/dev/null", os.O_RDONLY))

@@ -7,7 +7,7 @@ import msgspec
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """One problem. ``place``: where (``suites/lan.toml: sweep 2: size``).
+    """One problem. ``place``: the place in the request (``suites/lan.toml: sweep 2: size``).
 
     ``text``: what is wrong, and what would be right.
     """
@@ -21,10 +21,10 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class RequestError(Exception):
-    """The request is wrong (exit code 2). Carries every problem found, not only the first."""
+    """The request is wrong (exit code 2). Contains all problems found, not only the first."""
 
     def __init__(self, problems: list[Problem]) -> None:
-        """``problems`` is not empty."""
+        """Create the error; ``problems`` is not empty."""
         super().__init__("\n".join(map(str, problems)))
         self.problems = tuple(problems)
 
@@ -33,13 +33,16 @@ class MeasureError(Exception):
     """Nothing, or nothing more, can be measured (exit code 3). ``advice`` is the next step."""
 
     def __init__(self, text: str, advice: str = "") -> None:
-        """``text`` names the thing and the place."""
+        """Create the error; ``text`` names the thing and the place."""
         super().__init__(text)
         self.advice = advice
 
 
 def extra_module(name: str, extra: str, what: str) -> Any:
-    """Import a module of an optional package. Raises MeasureError, with the command that installs it for ``what``."""
+    """Return a module of an optional package. If it is missing, raises MeasureError with the command that installs it.
+
+    ``what``: the feature that needs the module.
+    """
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -7,7 +7,7 @@ import sys
 
 
 class _Forgiving(io.FileIO):
-    """A file that ignores write errors (a full disk, a closed pipe): a lost message must not fail a command."""
+    """A file without write errors (full disk, closed pipe), because a lost message must not make a command fail."""
 
     def write(self, data: "bytes | bytearray | memoryview") -> int:  # type: ignore[override]
         with contextlib.suppress(OSError):
@@ -20,8 +20,7 @@ class _Forgiving(io.FileIO):
 def hold() -> None:
     """Open all three descriptors, and make stderr ignore write errors.
 
-    A closed descriptor (``2>&-``) is opened as /dev/null. Otherwise the next file opened would get the number of the
-    closed descriptor.
+    A closed descriptor (``2>&-``) is opened as /dev/null. Otherwise the next opened file would get its number.
     """
     for descriptor in range(3):
         try:

@@ -44,7 +44,7 @@ class Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs in the order of ``VERBS``."""
-        # not list(VERBS): after the module of the verb `list` is imported, the name `list` means this module
+        # not list(VERBS): after the verb `list` was imported, the name `list` is its module
         return [*VERBS]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:

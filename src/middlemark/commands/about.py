@@ -68,7 +68,10 @@ def _facts() -> Iterator[tuple[str, str]]:
 
 
 def _commit(root: Path) -> str:
-    """Return the checkout's commit, marked where files differ from it; empty outside a checkout."""
+    """Return the commit of the checkout as `` (c8c3582a-dirty)``; "dirty": files differ.
+
+    Empty: no checkout, or no git.
+    """
     if not (root / ".git").exists():
         return ""
     git = ["git", "-C", str(root), "describe", "--always", "--dirty"]

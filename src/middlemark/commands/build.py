@@ -25,7 +25,10 @@ def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) 
 
 
 def _members(names: Sequence[str]) -> list[str]:
-    """Return the adapters of the names, with the adapters of this checkout in place of a group."""
+    """Return the adapters with these names.
+
+    A group's name is replaced by the adapters of the group in this checkout.
+    """
     members = [each for name in names for each in GROUPS.get(name, (name,))]
     in_groups = {each for group in GROUPS.values() for each in group} - set(names)
     return [each for each in members if each not in in_groups or (CHECKOUT / "adapters" / each).is_dir()]

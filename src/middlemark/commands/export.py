@@ -146,7 +146,7 @@ def _compared(document: "Document", asked: "ComparisonRequest") -> str:
 
 
 def _written(path: Path, write: Callable[[], None]) -> None:
-    """Call ``write`` and print the path. Raises MeasureError with the path."""
+    """Call ``write``, which writes the file, and print the path. Raises MeasureError with the path."""
     try:
         write()
     except OSError as error:

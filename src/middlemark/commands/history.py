@@ -86,6 +86,9 @@ def _margin(typed: str) -> float:
 
 
 def _begun(number: int, count: int) -> None:
-    """Print how many runs are read for the first time, which takes a second for a large run."""
+    """Print that samples of many runs are read for the first time, which takes a second for a large run.
+
+    Prints nothing for up to 20 runs, and only before the first run.
+    """
     if number == 1 and count > 20:
         click.echo(f"middlemark: reading the samples of {count:,} runs for the first time", err=True)

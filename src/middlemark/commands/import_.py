@@ -97,9 +97,9 @@ def _logs(files: Sequence[Path]) -> "list[tuple[Source, Log]]":
 
 
 def _together(files: Sequence[Path]) -> "Iterator[tuple[Path, list[Path] | None]]":
-    """Yield each log with None, and each recording of the probe with its files.
+    """Yield each log with None, and each recording of the probe with its folder or files.
 
-    The files of a recording are in one folder, or are all named.
+    A recording is one folder, or all files of the probe that the user named.
     """
     from middlemark.imports import is_stamps
 
@@ -129,7 +129,7 @@ def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
 
     if path.is_dir():
         parts = sorted(each for each in path.iterdir() if each.is_file())
-    # The first bytes of a file of another kind are enough for the message that refuses it.
+    # The first bytes of a file of another kind suffice for the error message.
     read = [(_name(each), each.read_bytes() if is_stamps(_begin(each)) else _begin(each)) for each in parts]
     try:
         log = read_probes(read)
@@ -155,7 +155,10 @@ def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
 
 
 def _name(path: Path, *, folder: bool = False) -> str:
-    """Return the name of a log. ``folder``: with the name of the log's folder, if several logs have one name."""
+    """Return the name of a log.
+
+    ``folder``: put the folder's name before it, because several logs have the same name.
+    """
     name = f"{path.absolute().parent.name}/{path.name}" if folder else path.name
     return name.encode(errors="backslashreplace").decode()
 

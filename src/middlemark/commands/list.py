@@ -122,7 +122,7 @@ _IN_WORDS: dict[str, Callable[[Transport], str]] = {
         + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else "")
     ),
 }
-"""Factor → function that describes a transport's capability for this factor, if a list of levels would be unclear."""
+"""Factor → function that describes a transport's levels of this factor in words. Other factors list their levels."""
 _LAST = {"alone": "alone: nobody receives", "companions": "with a daemon that the bench starts"}
 
 
@@ -181,7 +181,7 @@ def suites(output_format: str) -> int:
 
 
 def _seconds(name: str, here: Sequence[Description]) -> float | None:
-    """Return roughly how long a suite takes with the adapters that are built here; None: a plan is impossible."""
+    """Return about how many seconds a suite takes with the adapters that are built here; None: no plan is possible."""
     from middlemark.plan import estimate_seconds, make_plan
     from middlemark.plan.rounds import within
     from middlemark.suite import RawOptions, load

@@ -35,7 +35,7 @@ class FormatName(click.ParamType[str]):
     name = "format"
 
     def __init__(self, names: Sequence[str]) -> None:
-        """``names``: the formats."""
+        """Create the type; ``names`` are the formats."""
         self.names = tuple(names)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -167,7 +167,7 @@ def last_of(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def metrics(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the completions of metrics."""
+    """Return the completions of the names of metrics."""
     from middlemark.stats.metrics import METRICS
 
     return last_of(typed, METRICS)

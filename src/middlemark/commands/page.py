@@ -69,7 +69,7 @@ class Option(click.Option):
     """
 
     def __init__(self, *names: Any, group: str, default_text: str = "", separator: str = "", **attributes: Any) -> None:
-        """``attributes``: those of click's option."""
+        """Create the option; ``attributes`` are passed to click's option."""
         super().__init__(*names, **attributes)
         self.group = group
         self.default_text = default_text
@@ -82,18 +82,27 @@ class Option(click.Option):
         self.multiple = multiple
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
-        """Join the values of an option that is given several times. Raises RequestError if it has only one value."""
+        """Join the values of an option that is given several times.
+
+        Raises RequestError if the option takes only one value.
+        """
         typed = opts.get(str(self.name))
         if isinstance(typed, list) and not self.multiple:
             opts = {**opts, str(self.name): typed[-1] if ctx.resilient_parsing else self._one_of(typed)}
         return super().consume_value(ctx, opts)
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Convert the value to its type, except a list of the levels of a flag."""
+        """Convert the value to its type.
+
+        A flag with several levels is already a text (``true,false``) and stays unchanged.
+        """
         return value if self.is_flag and isinstance(value, str) else super().type_cast_value(ctx, value)
 
     def _one_of(self, typed: Sequence[Any]) -> Any:
-        """Return the only value, or all values in one text. Raises RequestError if the option has only one value."""
+        """Return the only value, or several values joined into one text.
+
+        Raises RequestError if the option takes one value.
+        """
         if len({*typed}) == 1:
             return typed[0]
         if self.is_flag:
@@ -123,7 +132,7 @@ class Argument(click.Argument):
     """An argument with a help text."""
 
     def __init__(self, *names: Any, says: str, **attributes: Any) -> None:
-        """``says``: the help text. ``attributes``: the attributes of click's argument."""
+        """Create the argument. ``says``: the help text. ``attributes``: passed to click's argument."""
         super().__init__(*names, **attributes)
         self.says = says
 
@@ -202,7 +211,7 @@ class GroupPage(Page, click.Group):
 
 
 def unknown_command(command: click.Command, word: str, ctx: click.Context) -> RequestError:
-    """Return the refusal of a word that is no command of this command."""
+    """Return the error for a word that is not a subcommand of this command."""
     from middlemark.model.spelling import nearest
 
     if not isinstance(command, click.Group):
@@ -213,7 +222,7 @@ def unknown_command(command: click.Command, word: str, ctx: click.Context) -> Re
 
 
 def _command_of_a_group(command: click.Group, word: str, ctx: click.Context) -> str:
-    """Return the group and the command, as in ``list suites``, if the word is a command of a group; else empty."""
+    """Return ``list suites`` for the word ``suites``: the word with its group. Empty: the word is in no group."""
     groups = [(name, command.get_command(ctx, name)) for name in ("list", "tune")]
     return next(
         (f"{name} {word}" for name, each in groups if isinstance(each, GroupPage) and word in each.commands), ""
@@ -233,7 +242,7 @@ def help_width(ctx: click.Context, formatter: click.HelpFormatter) -> int:
 
 
 def usage(command: click.Command, ctx: click.Context, width: int) -> Iterator[str]:
-    """Yield the first lines of a page: how the command is typed."""
+    """Yield the first lines of a help page: ``Usage:`` and the command with its arguments."""
     from middlemark.show.wrapping import wrap
 
     first, *further = wrap(" ".join([ctx.command_path, *command.collect_usage_pieces(ctx)]), width - 7)
@@ -271,7 +280,7 @@ _USUAL_NAMES = {
     "-V": "--version",
     "-v": "--version",
 }
-"""The name of an option in other tools → its name here."""
+"""Option of another tool → the option of Middlemark that does this."""
 _NO_NUMBER = re.compile(r"is not a valid (?:integer|float)(?: range)?")
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)")
 
@@ -299,7 +308,7 @@ def explained(error: click.ClickException) -> tuple[str, str]:
 
 
 def _no_such_option(context: click.Context, typed: str) -> str:
-    """Return the refusal of an unknown option, with the option or the command that was probably meant."""
+    """Return the error for an unknown option; it suggests the option or the command that the user probably meant."""
     from middlemark.model.spelling import nearest, quoted
 
     command = context.command

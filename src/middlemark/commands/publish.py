@@ -63,7 +63,7 @@ def command(runs: tuple[str, ...], to: str, check: bool) -> int:
 
 
 def _doctor(run: "MeasuredRun") -> "tuple[list[PublishedFinding] | None, str | None]":
-    """Return the findings of ``doctor``, or why there are none: only the machine of the run can be looked at."""
+    """Return the findings of ``doctor``, or the reason why there are none: the run was measured on another machine."""
     from middlemark.show.json.published import PublishedFinding
     from middlemark.sites.machine import read_machine
     from middlemark.system.registry import findings

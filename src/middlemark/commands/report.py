@@ -131,7 +131,7 @@ def _html(document: "Document", path: Path, named: bool, *, opens: bool) -> list
 
 
 def _picture(document: "Document", path: Path) -> list[str]:
-    """Write the picture, whole or not at all; return the problems."""
+    """Write the picture completely or not at all; return the problems."""
     from middlemark.runs.picture import kind_of, picture_of
     from middlemark.show.html import render_html
     from middlemark.show.output import write_whole
@@ -146,7 +146,7 @@ def _picture(document: "Document", path: Path) -> list[str]:
 
 
 def _quarto(document: "Document", runs: "Sequence[MeasuredRun]", folder: Path) -> list[str]:
-    """Write the folder, whole or not at all; return the problems."""
+    """Write the folder completely or not at all; return the problems."""
     from middlemark.document import document_of
     from middlemark.runs.read import trials_of
     from middlemark.show import output, quarto

@@ -221,19 +221,19 @@ def _plan(
     *,
     until_decided: bool,
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Return the suites and the plan. Raises RequestError with ``problems`` and the problems found here."""
+    """Return the suites and the plan. Raises RequestError with ``problems`` and all problems found while planning."""
     try:
         checked = load(suites, options)
     except RequestError as error:
         problems += error.problems
-        try:  # names of adapters and transports can be checked even if the rest is wrong
+        try:  # adapters and transports can be checked even if another option is wrong
             named = {name: typed for name, typed in options.keys.items() if name in ("adapter", "transport")}
             plan_here(load((), RawOptions(keys={"adapter": "all"} | named)), built, hosts=hosts)
         except RequestError as further:
             problems += further.problems
         raise RequestError(list(dict.fromkeys(problems))) from None
     # With --trials on the command line a suite's race becomes a fixed number of trials.
-    typed = options.keys.keys() & {"trials", "race"}  # --until-precise has set trials
+    typed = options.keys.keys() & {"trials", "race"}  # --until-precise also sets trials
     race_s = race_budget_s(checked) if typed != {"trials"} else None
     if race_s is not None and precise is not None:
         problems.append(Problem("--until-precise", "a race adds rounds of its own; leave one of the two out"))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from middlemark.verdicts.rows import MeasuredRun
 
 FEWEST_TRIALS = 6
-"""With fewer trials every verdict is undecided, so the check could not fail."""
+"""The fewest trials. With fewer trials every verdict is undecided, so the self-test could not fail."""
 PILOT_ROUNDS = 5
 LABELS = ("A1", "A2", "A3", "A4", "A5", "A6")
 PLANT = "10%,20%,50%"
@@ -52,7 +52,7 @@ def _planted_in_shm(ns: float) -> dict[str, str]:
 
 
 def _planted_in_null(ns: float) -> dict[str, str]:
-    return {"every_delay_ns": str(max(1, round(ns)))}  # only the pong is delayed
+    return {"every_delay_ns": str(max(1, round(ns)))}  # only the pong delays, once a round trip
 
 
 PLANTS = {"shm": _planted_in_shm, "null": _planted_in_null}
@@ -144,9 +144,9 @@ def _unfit(adapter: str, built: Built) -> list[Problem]:
 def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem]) -> tuple[tuple[Suite, ...], Plan]:
     """Plan the configuration that is compared with itself, without labels and delays.
 
-    Through shm with blocking receivers, and through null with polling receivers if there is more than one processor.
+    The adapters are shm with blocking receivers, and null with polling receivers if there is more than one processor.
 
-    Raises RequestError with ``problems`` and the problems found here.
+    Raises RequestError with ``problems`` and all problems found while planning.
     """
     awake = "poll" if len(os.sched_getaffinity(0)) > 1 else "block"
     asked = [("shm", "shm", "1k", "block"), ("null", "memory", "16k", awake)]
@@ -178,7 +178,7 @@ def _base(trials: str, duration: str, built: Built, problems: Sequence[Problem])
 
 
 def _pilot(plan: Plan, workers: Mapping[str, Worker], quiet: bool) -> list[float] | None:
-    """Return the p50 in ns for each cell, from a few trials that are not stored. None: the pilot was interrupted.
+    """Return the p50 in ns of each cell, from a few trials that are not stored. None: the user interrupted the pilot.
 
     A cell's p50 is the lower quartile of the p50s of its trials. On a bimodal machine that is the faster mode.
     """
@@ -205,7 +205,7 @@ def _setting(cell: Cell, pilot_ns: float, parts: Sequence[float]) -> SelfTestCel
 
 
 def _planned(plan: Plan, settings: Sequence[SelfTestCell]) -> Plan:
-    """Return the plan of the run: each configuration under each label, and with each delay."""
+    """Return the plan of the run: each configuration once under each label, and once with each delay."""
     variants = [
         (
             *(Variant(label) for label in each.same),
@@ -225,7 +225,7 @@ def _planned(plan: Plan, settings: Sequence[SelfTestCell]) -> Plan:
 
 
 class _Shown:
-    """Prints the result of the run, and keeps it for the exit code."""
+    """A function that prints the result of the run, and stores it for the exit code."""
 
     test: "SelfTest | None" = None
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class Tune(GroupPage):
-    """The group of commands. The name of a check without a command is refused with the command that changes it."""
+    """The command group ``tune``.
+
+    For the name of a check without a command, the error names the command that changes it.
+    """
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -201,7 +204,7 @@ def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
 
 
 def _settable(found: "dict[str, tuple[Setting, ...]]") -> "tuple[list[Setting], list[tuple[str, CannotError]]]":
-    """Return the settings to change, and the settings that cannot be set, each with its check and the reason."""
+    """Return the settings to change, and the settings that cannot be set: each with its check's name and the reason."""
     from middlemark.runs.remedies import as_settings
     from middlemark.system.settings import CannotError, read, why_not
 
@@ -221,7 +224,7 @@ def _settable(found: "dict[str, tuple[Setting, ...]]") -> "tuple[list[Setting], 
 
 
 def _by_hand(found: "dict[str, tuple[Setting, ...]]") -> bool:
-    """Print the commands for an administrator, unless this is root; return whether they were printed."""
+    """Print the commands for an administrator, unless this process is root; return whether they were printed."""
     import os
 
     if os.geteuid() == 0:

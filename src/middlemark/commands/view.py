@@ -54,7 +54,7 @@ def _listen(port: str) -> socket.socket:
 
 
 def _histories(root: Path) -> list[tuple[str, str]]:
-    """Return the newest changes of the runs whose figures are kept, each with its points."""
+    """Return the newest changes of the stored runs: each as a sentence, and as an SVG line of the series."""
     from middlemark.runs.history import history_of_kept
     from middlemark.show.html.history import history_lines, svg_line
 

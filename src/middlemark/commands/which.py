@@ -41,17 +41,18 @@ from middlemark.suite.overrides import read_budget
 from middlemark.suite.sweep import Sweep
 
 DURATION_S = {"p50": 0.2, "p99": 0.2, "cpu": 0.5, "memory": 0.2}
-"""Metric that decides → duration of the shortest trial in s."""
+"""Metric that decides the race → duration of the shortest trial in s."""
 MESSAGES = {"p50": 25, "p99": samples_needed(Fraction(99, 100)), "cpu": 25, "memory": 25}
-"""Metric that decides → the fewest messages of a trial."""
+"""Metric that decides the race → the fewest messages of a trial."""
 WARMUP_S = 0.03
 ONE = ("size", "rate", "processes", "subscribers")
 """The options that take one value only."""
 TOPIC_ONLY = ("size", "rate", "subscribers", "deadline", "loss", "metric")
-"""The options that --workload excludes, because each topic of the workload has its own value."""
+"""The options that exclude --workload: each topic of a workload has its own value."""
 BUDGET = "2m"
 GRAPH_BUDGET = "30m"
-"""A trial of a workload takes ten seconds or more, so two rounds of thirty candidates take a quarter of an hour."""
+"""The default budget with a workload. A trial takes ten seconds or more, so two rounds of thirty candidates
+take 15 min."""
 
 
 @page(
@@ -236,7 +237,7 @@ def _planned(
     problems: list[Problem],
     seed: str | None,
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Plan the first rounds. Raises RequestError with ``problems`` and the problems found here."""
+    """Plan the first rounds. Raises RequestError with ``problems`` and all problems found while planning."""
     asked: dict[str, Any] = {"adapter": adapter, "transport": transport, **keys}
     loaded: tuple[Suite, ...] = ()
     try:
@@ -290,7 +291,10 @@ def _candidates(built: Built) -> str:
 def _planned_graph(
     file: str, keys: dict[str, Any], times: dict[str, str], built: Built, problems: list[Problem], seed: str | None
 ) -> tuple[tuple[Suite, ...], Plan]:
-    """Plan the first rounds of a workload. Raises RequestError with ``problems`` and the problems found here."""
+    """Plan the first rounds of a workload.
+
+    Raises RequestError with ``problems`` and all problems found while planning.
+    """
     suites: tuple[Suite, ...] = ()
     try:
         (suite,) = load((file,), raw_options(**keys, seed=seed))
@@ -326,7 +330,7 @@ def _workload_problems(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
 
 
 def _announcement(plan: Plan, budget_s: float) -> str:
-    """Return the number of candidates, and how long the race takes."""
+    """Return the sentence with the number of candidates and the maximum duration of the race."""
     race, first = plan.race, plan.trials[: len(plan.cells)]
     candidates = sum(map(len, race.experiments)) if race else 0
     longest = max(estimate_trial(plan.cells[each.cell], each) for each in first)

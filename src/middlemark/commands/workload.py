@@ -166,7 +166,10 @@ def _ros2() -> "Ros2":
 
 
 def _write(text: str, out: str, first: str = "to measure it: ") -> int:
-    """Write the suite and print the next command after the words ``first``; return the exit code."""
+    """Write the suite and print the command to measure it.
+
+    ``first``: the words before the command. Return the exit code.
+    """
     if out == "-":
         click.echo(text, nl=False)
         return exits.OK

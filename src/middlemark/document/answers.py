@@ -14,7 +14,7 @@ from middlemark.verdicts.names import EXPERIMENT, joined, plain, varying, words
 from middlemark.verdicts.rows import Row, grouped, misnamed
 
 MOST = 8
-"""The most sentences in the answers. The figures of the report show the other verdicts."""
+"""The answers have at most this number of sentences. The figures of the report show all verdicts."""
 _WARNED = 4
 """An answer names the warnings of at most this number of rows."""
 
@@ -45,14 +45,20 @@ def _spread(group: Sequence[JudgedExperiment], room: int) -> Sequence[JudgedExpe
 
 
 def _varied_factors(found: Sequence[JudgedExperiment]) -> frozenset[str]:
-    """Return the factors that a sentence must name, because they vary among experiments over one carrier."""
+    """Return the factors that vary among experiments with the same carrier.
+
+    A sentence about an experiment names them.
+    """
     by_carrier = grouped(found, lambda each: each.carrier).values()
     several = (varying([row.row.result for each in of for row in each.ranked]) for of in by_carrier)
     return frozenset().union(*several) & frozenset(EXPERIMENT)
 
 
 def _between_runs(document: Document, comparisons: Comparisons) -> Iterator[str]:
-    """Yield a sentence for each later run: the number of each verdict on the cells that the first run also has."""
+    """Yield a sentence for each run after the first: how many cells are faster, slower, equivalent, undecided.
+
+    The cells are those that the first run also has.
+    """
     family = comparisons.families.get(("run", "p50"), [])
     for at in range(1, len(document.runs)):
         verdicts = Counter(each.word for each in family if each.pairing.b.run == f"r{at}")
@@ -137,7 +143,7 @@ def _notes_on_ranking(experiment: JudgedExperiment, rows: Sequence[JudgedRow]) -
 
 
 def _codes(row: Row) -> list[str]:
-    """Return the codes of the row's warnings, except for codes that concern only the row's p99."""
+    """Return the codes of the row's warnings, without codes that concern only the p99."""
     codes = dict.fromkeys(each.code for each in row.result.warnings)
     return [each for each in codes if not each.startswith("p99")]
 
@@ -195,7 +201,7 @@ def _sizes(sizes: Sequence[int]) -> str:
 
 
 def _range(at: Sequence[tuple[int, float]]) -> str:
-    """Return how much longer the other candidate takes, or how many fewer messages it receives."""
+    """Return ``the other takes 1.2 to 3.4 times as long``: the range of the shifts of the other candidate, in words."""
     shifts = [abs(shift) for _, shift in at]
     ends = (min(shifts), max(shifts))
     if at[0][1] > 0 and ends[1] >= 1:
@@ -205,5 +211,5 @@ def _range(at: Sequence[tuple[int, float]]) -> str:
 
 
 def span(shown: Iterable[str]) -> str:
-    """Return the two ends of a range as text, or one text if they are equal."""
+    """Return ``A to B`` for the ends of a range, or ``A`` if both texts are equal."""
     return " to ".join(dict.fromkeys(shown))

@@ -26,11 +26,14 @@ class ChangedRow(msgspec.Struct, frozen=True, kw_only=True):
     word: str
     """``faster`` or ``slower``, or the metric's own words."""
     shift: float
-    """Relative difference of the figure: 0.1 is a tenth more than in the earlier run."""
+    """Relative difference of the figure: 0.1 means that the later run's figure is a tenth higher."""
 
 
 class RunChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """The significant changes since an earlier run, by median round trip, throughput, or share of the deadline."""
+    """The configurations whose headline figure differs significantly between an earlier run and a later run.
+
+    The figure is the median round trip, the throughput, or the share of the deadline.
+    """
 
     run: str
     """Name of the earlier run."""

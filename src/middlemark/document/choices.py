@@ -20,13 +20,14 @@ from middlemark.verdicts.race import RaceVerdict, races
 USUAL_SIZE = 1024
 """The report first shows the measured size that is nearest to this size."""
 _KEPT = ("pattern", "rate", "processes", "subscribers", "receive")
-"""Factors to keep, in this order, if several would distinguish the experiments equally well."""
+"""Factors that distinguish experiments, the preferred first: if several factors would do, a later one is left out."""
 
 
 class Place(msgspec.Struct, frozen=True):
     """A row in the ranking.
 
-    ``figure``: in ns, messages a second or the metric's unit; ``text``: the figure with its unit.
+    ``row``: index of the row; ``figure``: in ns, messages a second or the metric's unit; ``text``: the figure with its
+    unit.
     """
 
     row: int
@@ -41,32 +42,31 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The ranking of one experiment at one size, over all carriers or over one carrier."""
 
     by: str
-    """The metric; ``p50`` also if the experiment is judged by its rate."""
+    """The metric of the ranking. An experiment judged by its rate also has ``p50``."""
     size: int
     levels: dict[str, str]
-    """The levels that distinguish this experiment from other experiments, in words: by factor, ``carrier`` and
-    ``run``."""
+    """Factor, ``carrier`` or ``run`` → its level in words, if the level differs between experiments."""
     verdict: str
     sure: bool
     mark: str
     """The verdict in one or two words."""
     lead: str
     why: str
-    """Two sentences: which candidate is first, and the verdict."""
+    """Two sentences: the candidate with the best figure, and the verdict."""
     sentence: str
-    """The sentence after ``lead``. For a race: how the answer compares with the next candidate, as printed by
-    ``which``. Otherwise: ``why``, and how much more the next candidate takes."""
+    """The sentence after ``lead``. For a race: the comparison of the answer with the next candidate, as ``which``
+    prints it. Otherwise: ``why``, and how much more the next candidate takes."""
     settings: str
-    """The winner's version and levels, and the settings in the middleware's own form, to copy."""
+    """The winner's version, its levels, and its settings in the middleware's own form, to copy."""
     winner: str
     places: tuple[Place, ...]
     """A row for each middleware over its best transport, the best row first."""
     baseline: int | None
     """The row of the winner's baseline."""
     failed: tuple[int, ...]
-    """Rows without a result, or with another actual transport than in their name; in no particular order."""
+    """Rows without a result, and rows whose actual transport is not the transport in their name."""
     command: str | None
-    """The command that would decide the open comparisons; ``seconds``: how long it would take."""
+    """The command that would decide the open comparisons, or None. ``seconds``: the duration of the command."""
     seconds: float | None
 
 
@@ -102,7 +102,7 @@ def usual(found: Sequence[Choice]) -> int:
 
 
 def in_a_line(document: Document) -> str:
-    """Return the verdict of a document in one line: the mark and the first sentence; empty: nothing was compared."""
+    """Return the mark and the first sentence of the choice shown first. Without choices: how complete the runs are."""
     found = choices(document)
     if found:
         shown = found[usual(found)]

@@ -82,27 +82,27 @@ FIGURES: dict[str, Figure] = {
     "involuntary_hz": _cost("involuntary_hz", "Hz", brief),
     **{name: _metric(name) for name, each in METRICS.items() if not each.of_cell},
 }
-"""Name of a figure, as in CSV → figure. In CSV the name of a time ends in the unit."""
+"""Name of a figure in CSV → figure. The CSV column of a time also has the unit at the end of its name."""
 
 
 def judged_figure(result: CellResult) -> str:
-    """Return the name of the figure that the cell's trials are judged by."""
+    """Return the name of the figure by which the cell's trials are compared."""
     if by_rate(result.cell):
         return "rate_hz"
     return "one_way_p50" if result.cell.pattern == "stream" else "round_trip_p50"
 
 
 _KEPT = 7
-"""Columns of this priority and above are never left out: a p50 without its p99 and its losses would mislead."""
+"""Columns with at least this priority are never left out: a p50 without its p99 and its losses would mislead."""
 
 HEADS = {"ping-pong": "round trip in µs", "stream": "stream, times in µs", "request-reply": "call in µs"}
-"""The title of the first column, by pattern: the kind of the times and their unit."""
+"""Pattern → title of the first column: the kind of the times, and their unit."""
 
 _BOLD = ("p50", "msgs/s", "held/s", "× baseline")
 
 
 class RowColumn(msgspec.Struct, frozen=True):
-    """One column. At a small width, the columns of the lowest priority are left out first."""
+    """One column. If the table is too wide, the columns with the lowest priority are left out first."""
 
     title: str
     priority: int
@@ -148,7 +148,7 @@ def _trip(name: str, priority: int, means: str) -> RowColumn:
 
 
 def _sent(name: str, priority: int) -> RowColumn:
-    """Return the column of the round trip from the actual send, for rows with a schedule."""
+    """Return the column of the round trip from the actual send. Only rows with a schedule have this figure."""
 
     def text(row: Row) -> str:
         return us(getattr(row.result.round_trip_ns, name, None)) if row.result.round_trip_from_intended_ns else ABSENT
@@ -158,7 +158,7 @@ def _sent(name: str, priority: int) -> RowColumn:
 
 
 def _mean(time: str) -> RowColumn:
-    """Return the column of the mean, for imported results that have no median."""
+    """Return the column of the mean. Only imported rows without a median have this figure."""
     mean, median = FIGURES[f"{time}_mean"], FIGURES[f"{time}_p50"]
 
     def text(row: Row) -> str:
@@ -183,7 +183,7 @@ def _lost(row: Row) -> str:
 
 
 def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
-    """Return the columns of processors and memory: of the workers, at these priorities, and of the companions."""
+    """Return the columns of processors and memory: the workers' with these priorities, and the companions'."""
     others = "the companions (RouDi, a broker), not included in"
     rss_means = "resident memory of all workers at the end, in 10⁶ bytes; shared pages count in each worker"
     return (
@@ -203,7 +203,7 @@ def _ratio(priority: int) -> RowColumn:
 
 
 def of_metric(name: str) -> RowColumn:
-    """Return the column of a metric, its median over the trials."""
+    """Return a column with a metric's median over the trials."""
     unit, means = METRICS[name].unit, METRICS[name].means
     return RowColumn(name, 9, means, lambda row: measured(exact(row.result.median(name)), unit), always=True)
 
@@ -227,7 +227,7 @@ _PROTECTION = (
 
 
 def numbered(numbers: Mapping[str, int]) -> RowColumn:
-    """Return the column with the numbers of a row's warnings, which are explained below the table."""
+    """Return the column with the numbers of a row's warnings. Each number is explained below the table."""
 
     def text(row: Row) -> str:
         return ",".join(str(each) for each in sorted({numbers[warning.code] for warning in row.result.warnings}))
@@ -313,15 +313,15 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         _carrier(1),
     ),
 }
-"""The columns by pattern. ``columns_of`` inserts the ratio before the last column and appends protection and
-warnings."""
+"""Pattern → its columns. ``columns_of`` adds the ratio to the baseline before the last column, and protection and
+warnings at the end."""
 _RATIO_PRIORITY = {"ping-pong": 6, "stream": 1, "request-reply": 6}
 
 
 def columns_of(rows: Sequence[Row], numbers: Mapping[str, int], metrics: Sequence[str] = ()) -> list[RowColumn]:
-    """Return the columns of these rows, all of one pattern, in which any row has a figure.
+    """Return the columns for these rows, without columns that no row has a figure for. All rows have one pattern.
 
-    ``metrics``: show these instead of the usual columns; ``numbers``: the numbers of the warnings, by code.
+    ``metrics``: show these instead of the usual columns; ``numbers``: code of a warning → its number.
     """
     measured = [each for each in rows if each.result.failed is None]
     *columns, last = COLUMNS[pattern := rows[0].result.cell.pattern]

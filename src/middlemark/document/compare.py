@@ -29,7 +29,7 @@ def interval_of(judged: Judgement) -> str:
 
 
 def row_of(each: Comparison, what: str, mark: str) -> tuple[str, ...]:
-    """Return a row: the pair, the metric, both medians, the shift with its interval, the pairs and the verdict."""
+    """Return a row's texts: the pair, the metric, both medians, the shift with its interval, the pairs, the verdict."""
     names = " → ".join(each.pairing.names) + (f" ({mark})" if mark else "")
     figures = (measured(median, METRICS[each.metric].unit) for median in each.medians)
     shift = (part(each.judged.shift), interval_of(each.judged), str(each.judged.pairs))
@@ -57,7 +57,10 @@ def tables_of(comparisons: Sequence[Comparison], margin: float) -> Iterator[Tabl
 
 
 def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
-    """Return a row for each comparison, with A and B also divided by the raw transport of their carrier, if any."""
+    """Return a row for each comparison.
+
+    A and B are also divided by the raw transport of their carrier, if there is one.
+    """
     factors = varied_factors(_cells(comparisons))
     sides = [times_raw_transports(each) for each in comparisons]
     with_raw_transports = any(each for both in sides for each in both)
@@ -71,7 +74,7 @@ def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
 
 
 def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
-    """Return A and B in two columns, a line for each configuration that both have, grouped by size."""
+    """Return a table with A and B in two columns and a line for each configuration that both have, grouped by size."""
     factors = [each for each in varied_factors(_cells(members)) if each != "size"]
     a, b = (name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name in members[0].pairing.names)
     lines: list[Line] = []
@@ -90,11 +93,11 @@ def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 
 _WORD = Column("", 1)
-"""The verdict in words has the lowest priority, because the sign of the shift also shows the verdict."""
+"""The column of the verdict in words. It is left out first, because the sign of the shift also shows the verdict."""
 
 
 def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
-    """Return a group of lines for each experiment and size: the reference or the best row, then each rival."""
+    """Return a table with lines for each experiment and size: the reference or the best row, then its rivals."""
     factors = varied_factors(_cells(members))
     metric = members[0].metric
     sign = -1 if METRICS[metric].higher_is_better else 1
@@ -117,7 +120,7 @@ def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 
 def unique_names(members: Sequence[Comparison]) -> dict[int, str]:
-    """Return the name of each side, by the side's id; equal names get the levels in which the sides differ."""
+    """Return id of a side → its name. Sides with the same name get the levels in which they differ."""
     sides = {id(side): side for each in members for side in _sides(each)}
     names = {id(side): name for each in members for side, name in zip(_sides(each), each.pairing.names, strict=True)}
     for name, keys in grouped(sides, names.__getitem__).items():
@@ -132,7 +135,7 @@ def _marked(each: Comparison) -> str:
 
 
 def _groups(members: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Return groups of comparisons that are connected by common sides, in their first order."""
+    """Return the comparisons in groups: two comparisons that have a side in common are in the same group."""
     parent: dict[int, int] = {}
 
     def root(side: int) -> int:
@@ -147,7 +150,7 @@ def _groups(members: Sequence[Comparison]) -> list[list[Comparison]]:
 
 
 def _verdict(each: Comparison) -> tuple[str, ...]:
-    """Return the shift or its mark, the interval, the pairs, and the verdict or how many trials would decide."""
+    """Return the shift, the interval, the pairs, and the verdict or the number of trials that would decide."""
     judged, shift, wanted = each.judged, part(each.judged.shift), each.word
     if each.is_undecided:
         shift, wanted = _CANNOT, f"{trials_wanted(judged.trials_needed)} trials"
@@ -165,7 +168,7 @@ def _cells(members: Sequence[Comparison]) -> list[Cell]:
 
 
 def remarks(comparisons: Sequence[Comparison], margin: float, *, carriers: bool = True) -> Iterator[str]:
-    """Yield the method of the verdicts and the meaning of the marks."""
+    """Yield sentences on the method of the verdicts and on the meaning of the marks."""
     families = sorted({each.family for each in comparisons})
     family = f"all {families[-1]:,} comparisons together" if families[-1] > 1 else "this comparison only"
     yield (

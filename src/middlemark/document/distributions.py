@@ -1,4 +1,4 @@
-"""The samples of trials → percentile curves, and a heat map of the latencies of one trial over time."""
+"""Compute percentile curves from the samples of trials, and a heat map of the latencies of one trial over time."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -26,9 +26,9 @@ PERCENTILES = tuple(
 _ASKED = tuple((float(each), each / 100, samples_needed(each / 100)) for each in PERCENTILES)
 
 _FEW = frozenset((1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0, 99.9))
-"""The percentiles of each trial."""
+"""The percentiles of the short curve that each trial has."""
 MOST_TRIALS = 2_000
-"""The most trials of a document that have curves of their own."""
+"""A document with more trials than this has no short curves."""
 
 TIMES = 24
 LATENCIES = 16
@@ -42,9 +42,9 @@ Curve = tuple[tuple[Number, Number], ...]
 def distribution(
     result: CellResult, trials: Sequence[TrialSummary], samples: SamplesOf, kept: KeptOf, *, every: bool = False
 ) -> Distribution:
-    """Return the distribution of the trial whose figure is the median of the cell; trials are never pooled.
+    """Return the distribution of one trial: the trial whose figure is the median of the cell. Trials are never pooled.
 
-    ``every``: with a short curve of each trial.
+    ``every``: also return a short curve of each trial.
     """
     trial = median_trial(result, trials)
     if trial is None:
@@ -74,7 +74,10 @@ def _short_curves(trials: Sequence[TrialSummary], samples: SamplesOf, kept: Kept
 
 
 def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSummary | None:
-    """Return the trial with the median figure (the lower of the middle two), or the trial that has a series, if any."""
+    """Return the trial whose samples are shown: the one with a series, or else the one with the median figure.
+
+    With an even number of trials it is the lower of the middle two. None: no trial has samples.
+    """
     measured = [each for each in trials if each.outcome.failed is None and each.samples]
     for each in measured:
         if each.outcome.number == result.series_trial:
@@ -89,7 +92,10 @@ def median_trial(result: CellResult, trials: Sequence[TrialSummary]) -> TrialSum
 
 
 def _latencies(trial: TrialSummary, samples: SamplesOf, kept: KeptOf) -> tuple[Numbers, Numbers, Samples | None]:
-    """Return the time of each sample in ns since measuring began, its latency, and the histogram of further samples."""
+    """Return three values: each sample's time in ns since measuring began, its latency, and the histogram.
+
+    The histogram has the samples that did not fit into the buffer; None: all fitted.
+    """
     outcome = trial.outcome
     subscribers = [kept(each) for each in outcome.timed if each.role == "subscriber"]
     if subscribers:
@@ -111,7 +117,7 @@ def _latencies(trial: TrialSummary, samples: SamplesOf, kept: KeptOf) -> tuple[N
 
 
 def _curve(values: Numbers) -> Curve:
-    """Return the percentiles by nearest rank that at least ten samples exceed, with minimum and maximum."""
+    """Return the curve of the values: minimum, maximum, and each percentile that at least ten samples exceed."""
     asked = _ranks(len(values))
     ordered = np.array(values)
     ordered.partition(sorted({0, *(rank - 1 for _, rank in asked), len(values) - 1}))
@@ -120,7 +126,10 @@ def _curve(values: Numbers) -> Curve:
 
 
 def _curve_of_both(raw: Numbers, histogram: Samples) -> Curve:
-    """Return the percentiles of raw samples and a histogram, where a sample counts as the middle of its bucket."""
+    """Return the curve of raw samples and a histogram together.
+
+    A sample of the histogram has the middle of its bucket.
+    """
     middles = (histogram["lower_ns"].astype(np.float64) + histogram["upper_ns"] - 1) / 2
     values = np.concatenate([np.asarray(raw, dtype=np.float64), middles])
     weights = np.concatenate([np.ones(len(raw), dtype=np.int64), histogram["count"].astype(np.int64)])
@@ -133,7 +142,7 @@ def _curve_of_both(raw: Numbers, histogram: Samples) -> Curve:
 
 
 def _ranks(count: int) -> list[tuple[float, int]]:
-    """Return the percentiles that ``count`` samples are enough for, each with its rank from 1."""
+    """Return (percentile, rank from 1) for each percentile for which ``count`` samples are enough."""
     return [
         (shown, max(1, -(-(part.numerator * count) // part.denominator)))
         for shown, part, needed in _ASKED
@@ -148,7 +157,8 @@ def _heat(at_ns: Numbers, values: Numbers) -> HeatMap | None:
     least, most = max(float(values.min()), 1.0), float(values.max())
     if end <= begin or most <= least:
         return None
-    # A logarithmic scale up to the longest latency: a stall is visible, and usual latencies have most of the bins.
+    # The edges are on a logarithmic scale up to the longest latency. So a stall is visible, and usual latencies get
+    # most of the bins.
     edges = np.geomspace(least, most, LATENCIES + 1)
     width = (end - begin) / TIMES
     column = np.minimum(((at_ns - begin) / width).astype(np.int64), TIMES - 1)

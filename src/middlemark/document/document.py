@@ -49,7 +49,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     b: int
     factor: str
     what: str
-    """Subject and levels that both rows have in common."""
+    """The subject and the levels that both rows have in common, in words."""
     comparison: Comparison
 
 
@@ -58,7 +58,7 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     text: str
     sure: str
-    """``sure`` if there is a verdict without doubtful figures, else ``unsure``."""
+    """``sure`` if there is a verdict and no figure is doubtful, else ``unsure``."""
     cells: tuple[int, ...]
     size: int | None = None
 
@@ -82,8 +82,8 @@ class ExpectationResult(msgspec.Struct, frozen=True, kw_only=True):
 class Expected(ExpectationResult, frozen=True, kw_only=True):
     """An expectation with its verdict.
 
-    ``measured``: the figure of the part that decides, or of the part that is farthest from holding; for two sides, the
-    ratio or the fraction by which B exceeds A. ``trials_needed``: the number of trials of each cell that would decide;
+    ``measured``: the figure of the part of the claim that decides, or that is farthest from holding. For two sides it
+    is their ratio, or the fraction by which B exceeds A. ``trials_needed``: the trials of each cell that would decide;
     None: more than 10,000.
     """
 
@@ -96,7 +96,7 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         """The expectation, the verdict and the reason."""
-        # ``why`` then begins with the verdict
+        # If undecided, ``why`` itself begins with the verdict.
         verdict = "" if self.verdict is ClaimVerdict.UNDECIDED else f"{self.verdict}: "
         return f"{self.say}: {verdict}{self.why}"
 
@@ -113,7 +113,7 @@ class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a report. The fields after ``margin`` are filled by ``with_experiments`` and ``with_verdicts``."""
+    """The content of a report. ``with_experiments`` and ``with_verdicts`` fill the fields after ``margin``."""
 
     title: str
     generated: str
@@ -123,42 +123,44 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[Run, ...]
     rows: tuple[Row, ...]
     everything: tuple[Row, ...]
-    """All rows of the runs, by index; ``rows`` contains the selected rows."""
+    """All rows of the runs. ``rows`` has only the selected rows."""
     warnings: tuple[WarningSummary, ...]
     expectations: tuple[Expected, ...] = ()
-    """The expectations of all runs, first the expectations that do not hold."""
+    """The expectations of all runs. Expectations that do not hold come first."""
     not_tried: tuple[NotTried, ...] = ()
-    """The adapters that did not take part."""
+    """The adapters that were not measured, with the reason."""
     took: float = 0.0
-    """The seconds from the start of the first run to its end; for a killed run, the sum of the trials' times."""
+    """The duration of the runs in s, from the start of the first to its end; for a killed run, the sum of its
+    trials."""
     growths: tuple[Growth, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()
     margin: float = MARGIN
     experiments: tuple[JudgedExperiment, ...] = ()
-    """The experiments that can be judged and have most candidates come first."""
+    """The experiments. Experiments that can be judged come first, the ones with most candidates before the others."""
     costs: tuple[CostTable, ...] = ()
     """The cost of security, for experiments that were measured with and without it."""
     interop: tuple[InteropTable, ...] = ()
-    """The exchanges between different adapters; empty: the runs have no unlike pair."""
+    """The exchanges between different adapters; empty: the runs have no pair of different adapters."""
     cheapest: tuple[tuple[Cheapest, ...], ...] = ()
-    """The cheapest rows of each workload."""
+    """For each workload: the rows with the lowest cost."""
     comparisons: tuple[Compared, ...] = ()
     comparisons_left_out: dict[str, int] = {}
-    """By factor: how many comparisons are not in ``comparisons``, because there are too many."""
+    """Factor → number of comparisons that are not in ``comparisons``, because there are too many."""
     answers: tuple[Conclusion, ...] = ()
     commands: tuple[str, ...] = ()
     """The commands that repeat the runs and the comparisons."""
     distributions: tuple[Distribution, ...] = ()
     """The distribution of each row."""
     since_last_run: RunChanges | None = None
-    """The changes since the last run of the same suites. None: there is no such run, or this run is an old one."""
+    """The changes since the last run of the same suites. None: there is no earlier run, or this run is not the
+    newest."""
     history: History | None = None
-    """The runs of the same suites on this machine. None: as ``since_last_run``."""
+    """The history of the same suites on this machine. None: as for ``since_last_run``."""
 
     @property
     def choices(self) -> tuple[JudgedExperiment, ...]:
-        """The experiments with several candidates, or all experiments if none has several; workloads are left out."""
+        """The experiments with several candidates; if there is none, all experiments. Workloads are left out."""
         messages = [each for each in self.experiments if each.metric != "deadline" and each.ranked]
         several = {(each.by, each.key) for each in messages if len(each.ranked) > 1}
         return tuple(each for each in messages if (each.by, each.key) in several or not several)

@@ -1,4 +1,4 @@
-"""Expectations of runs with their verdicts, a sentence for each; failing expectations come first."""
+"""Compute a sentence and a verdict for each expectation of the runs; expectations that do not hold come first."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -73,7 +73,7 @@ def _expected(judged: JudgedExpectation, rows: Sequence[Row], run: int) -> Expec
 
 
 def _scale(expected: Expectation) -> Callable[[float], float]:
-    """Return how a figure is shown: unchanged, or a ratio minus 1 if the claim is not itself a ratio."""
+    """Return a function from a figure to the shown figure: unchanged, or minus 1 for a ratio."""
     is_unchanged = isinstance(expected.claim, Bound | Shape) or expected.kind == "ratio"
     return (lambda figure: figure) if is_unchanged else (lambda figure: figure - 1)
 
@@ -95,7 +95,7 @@ class _Words:
         self._unit = METRICS[self._expected.metric].unit if is_metric else "1"
 
     def short_and_full(self) -> tuple[str, str]:
-        """Return the reason of the verdict for one line, and in full."""
+        """Return the reason of the verdict twice: in one line, and in full."""
         judged, shown = self._judged, self._judged.shown
         if judged.verdict is ClaimVerdict.UNTESTABLE:
             texts = [*self._spoiled()]
@@ -135,7 +135,7 @@ class _Words:
         return f"{subject.name} ({row.name})" if subject.name else row.label
 
     def _where(self, shown: JudgedPart) -> str:
-        """Return the words that distinguish the part: an edge and its row, or the levels that both sides share."""
+        """Return the words for the part of the claim: an edge and its row, or the levels of both sides."""
         claimed = shown.part
         if claimed.b is None:
             return (
@@ -147,7 +147,8 @@ class _Words:
             return ""
         cells = [self._rows[each.cell].result.cell for each in claimed.subjects]
         shared = common(cells, self._factors)
-        sizes = claimed.at.startswith("size ") and "→" not in claimed.at  # then ``shared`` contains the size
+        # A single size is already one of the shared levels.
+        sizes = claimed.at.startswith("size ") and "→" not in claimed.at
         where = ", ".join(filter(None, (claimed.a.name, shared, "" if sizes else claimed.at)))
         return f"{where}: " if where else ""
 
@@ -168,7 +169,7 @@ class _Words:
         return format_seconds(figure / 1e9) if self._unit.startswith("ns") else measured(figure, self._unit)
 
     def _worst(self, shown: JudgedPart) -> str:
-        """Return which trial exceeds a bound the most, and by how much."""
+        """Return which trial exceeds a bound by the most, and by how much."""
         assert shown.worst is not None
         (number, figure), band = shown.worst, shown.part.band
         trial = f"trial {number}: "

@@ -15,7 +15,7 @@ MOST_SERIES = 40
 
 
 def changes_table(history: History) -> Table | None:
-    """Return a row for each change, the newest first; None: there is none."""
+    """Return a table of all changes, the newest first; None: there is no change."""
     found = [(series, change) for series in history.changed for change in series.changes]
     found.sort(key=lambda each: each[1].at, reverse=True)
     if not found:
@@ -42,7 +42,7 @@ def changes_table(history: History) -> Table | None:
 
 
 def series_table(history: History) -> Table:
-    """Return a row for each series, series with a change first, with the figure of the first and the newest run."""
+    """Return a table of the first and the newest figure of each series; series with a change come first."""
     ordered = sorted(history.series, key=lambda each: not each.changes)
     shown = ordered[: max(MOST_SERIES, len(history.changed))]
     rows = [
@@ -96,7 +96,7 @@ def line(history: History | None) -> str:
 
 
 def method(history: History) -> Sequence[str]:
-    """Return the notes on the method, and on runs that are left out or whose place is not certain."""
+    """Return the notes on the method, and on the runs that are left out or that have an uncertain date."""
     others = f"{history.others} runs belong to no suite and are left out" if history.others else ""
     return tuple(
         filter(

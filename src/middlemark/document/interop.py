@@ -40,7 +40,7 @@ def headline(tables: Sequence[InteropTable]) -> str:
 
 
 def sentences(tables: Sequence[InteropTable]) -> tuple[str, ...]:
-    """Return what does not work and why; a pair with one reason under several loads has one sentence."""
+    """Return a sentence for each pair that exchanges no messages, with the reason and all loads with this reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for table in tables:
         for each in table.rows:
@@ -51,12 +51,12 @@ def sentences(tables: Sequence[InteropTable]) -> tuple[str, ...]:
 
 
 def title_of(table: InteropTable) -> str:
-    """Return the load of the table."""
+    """Return the load of the table in words: transport, size and the levels of further factors."""
     return f"{table.cell.transport}, {format_size(table.cell.size)}, {words(table.cell, _FACTORS)}"
 
 
 def table_of(table: InteropTable) -> Table:
-    """Return senders as lines and receivers as columns: the figure, and the mark of its standing; or ``no``."""
+    """Return a table with senders as lines and receivers as columns. A cell has a figure and its mark, or ``no``."""
     at = {(each.senders, each.receivers): each for each in table.rows}
     shown = {_mark(each) for each in table.rows if each.interoperates}
     legend = [f"{mark} {means}" for mark, means in _MEANS.items() if mark in shown]

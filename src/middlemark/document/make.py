@@ -1,4 +1,4 @@
-"""Runs → the document. Samples are read for one trial of each cell only, for its distribution."""
+"""Make the document from runs. Samples are read only for one trial of each cell, for its distribution."""
 
 from collections.abc import Callable, Sequence
 
@@ -49,7 +49,7 @@ def document_of(runs: Sequence[MeasuredRun], *, generated: str = "", middlemark:
 
 
 def with_experiments(document: Document, chosen: Callable[[Row], bool] = lambda _: True) -> Document:
-    """Return the document of the ``chosen`` rows with their experiments, judged together with all other rows."""
+    """Return the document with only the ``chosen`` rows, and with their experiments. All rows are judged together."""
     return _judged(document, Comparisons(document.rows, document.runs), tuple(filter(chosen, document.rows)))
 
 
@@ -90,7 +90,7 @@ def _judged(document: Document, comparisons: Comparisons, rows: tuple[Row, ...])
 
 
 def _compared(document: Document, comparisons: Comparisons) -> tuple[tuple[Compared, ...], dict[str, int]]:
-    """Return at most ``MOST_COMPARISONS`` comparisons, decided ones preferred, and how many were left out by factor."""
+    """Return at most ``MOST_COMPARISONS`` comparisons, decided ones first. Also return factor → number of others."""
     factors = varied_factors([row.result.cell for row in document.rows])
     left_out = dict(comparisons.unjudged)
     shown: list[Compared] = []

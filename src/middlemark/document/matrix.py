@@ -1,7 +1,7 @@
 """Experiments as tables: a line for each middleware, a column for each size; figure, ratio and standing in each cell.
 
-A cell of the table shows the middleware's best row in that experiment. The cell names the row if the cells of the line
-show different rows.
+A cell of the table shows the middleware's best row in that experiment. If the best row differs along a line, each cell
+names its row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from middlemark.verdicts.names import ASKED, NOT_SHOWN, plain
 from middlemark.verdicts.rows import Row, grouped, headline_figure
 
 _ALWAYS = frozenset(("pattern", "rate", "receive", "processes", "link"))
-"""Factors that the title contains even if all experiments have the same level."""
+"""Factors whose level is in the title, even if all experiments have the same level."""
 _NAMES = {each.field: name for name, each in FACTORS.items()}
 _WHAT = {"ping-pong": "round trip", "stream": "one way", "request-reply": "call"}
 MARKS = {
@@ -30,7 +30,7 @@ MARKS = {
     Standing.ELIMINATED: "×",
 }
 _OF_FEW = (Standing.TOO_FEW_TRIALS, Standing.UNDECIDED)
-"""Standings that get no mark if no column has enough trials for a verdict."""
+"""Standings without a mark if every column has too few trials for a verdict."""
 _DOUBTFUL = "!"
 MEANS = {
     "✓": "significantly the fastest of its column",
@@ -42,24 +42,24 @@ MEANS = {
     _DOUBTFUL: "doubtful: see the warnings",
 }
 _ENDS = 99.0
-"""The priority of the first and the last column, which are left out last."""
+"""The priority of the first and the last column: inner columns are left out before these two."""
 
 
 class Matrix(msgspec.Struct, frozen=True, kw_only=True):
-    """One experiment over sizes, or over the levels of another factor."""
+    """One experiment at several sizes, or at several levels of another factor."""
 
     title: str
     """The levels of the experiment, in words."""
     differs: str
-    """The levels that are not the same in all matrices."""
+    """The part of ``title`` with the levels that differ between matrices."""
     factor: str
-    """The factor whose levels are the columns: ``size``."""
+    """The factor whose levels are the columns, usually ``size``."""
     columns: tuple[JudgedExperiment, ...]
     titles: tuple[str, ...]
 
 
 def matrices(experiments: Sequence[JudgedExperiment]) -> tuple[Matrix, ...]:
-    """Return a matrix for each experiment by its headline figure, in the order of the experiments."""
+    """Return a matrix for each experiment, with its headline figure, in the order of the experiments."""
     shown = (each for each in experiments if not each.restricted and each.metric in OF_MESSAGES)
     groups = grouped((each for each in shown if each.ranked), lambda each: each.key)
     levels = [each[0].levels for each in groups.values()]
@@ -89,7 +89,10 @@ def _columns(groups: Sequence[Sequence[JudgedExperiment]]) -> Iterator[tuple[str
 
 
 def _only_difference(first: Sequence[JudgedExperiment], other: Sequence[JudgedExperiment]) -> str | None:
-    """Return the only field in which two experiments differ; None: the experiments cannot be columns of one matrix."""
+    """Return the only field in which two experiments differ.
+
+    None: other fields differ too, so one matrix cannot have both.
+    """
     a, b = first[0], other[0]
     if len(first) > 1 or len(other) > 1 or a.size != b.size or a.run != b.run or a.metric != b.metric:
         return None
@@ -112,7 +115,7 @@ def _matrix(field: str, columns: Sequence[JudgedExperiment], varied: set[str]) -
 
 
 def at(matrix: Matrix, members: Sequence[JudgedExperiment]) -> str:
-    """Return `` at LEVELS`` for these columns, to append to a name: `` at 64 B and 1 KiB``, `` at every size``."""
+    """Return the words that follow a name: `` at 64 B and 1 KiB``, or `` at every size`` for all columns."""
     if len(members) == len(matrix.columns) > 1:
         return f" at every {matrix.factor}"
     named = "" if matrix.factor == "size" else f"{matrix.factor} "
@@ -148,7 +151,7 @@ def table_of(matrix: Matrix) -> Table:
 
 
 def _between(number: int, last: int) -> float:
-    """Return the priority of an inner column. Columns are left out so that the other columns stay evenly spread."""
+    """Return the priority of an inner column, so that the columns which remain are evenly spread."""
     step, priority = 1, 90.0
     while number % step == 0 and step <= last:
         step *= 2
@@ -157,7 +160,7 @@ def _between(number: int, last: int) -> float:
 
 
 def _mean_distance(rows: Sequence[JudgedRow | None], columns: Sequence[JudgedExperiment]) -> tuple[float, int]:
-    """Return the sort key of a line: the mean of its ranks in the columns, and the number of columns without a rank."""
+    """Return the sort key of a line: the mean of its ranks, and the number of columns in which it is absent."""
     places = [column.ranked.index(row) for row, column in zip(rows, columns, strict=True) if row]
     return sum(places) / len(places), len(columns) - len(places)
 
@@ -179,13 +182,13 @@ def _line(name: str, rows: Sequence[JudgedRow | None], first: JudgedExperiment, 
 
 
 def mark(row: JudgedRow, few: bool = False) -> str:
-    """Return the mark of a standing, one character; ``few``: no column has enough trials for a verdict."""
+    """Return the mark of a row's standing, one character. ``few``: every column has too few trials for a verdict."""
     symbol = "" if few and row.standing in _OF_FEW else MARKS.get(row.standing, "")
     return _DOUBTFUL if row.doubt else symbol
 
 
 def _baselines(columns: Sequence[JudgedExperiment]) -> Iterator[Line]:
-    """Yield a line for each baseline of any column, dimmed."""
+    """Yield a dimmed line for each baseline of the columns."""
     for how in ("copying", "handing over"):
         rows: list[Row | None] = [each.copying if how == "copying" else each.handing_over for each in columns]
         present = [each for each in rows if each]

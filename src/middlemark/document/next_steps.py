@@ -15,17 +15,17 @@ from middlemark.verdicts.race import RaceVerdict
 from middlemark.verdicts.rows import Row
 
 TRIALS = 10
-"""Ten trials usually show a difference of 10 % on a quiet machine."""
+"""The number of trials in a command: ten trials usually show a difference of 10 % on a quiet machine."""
 _DROPPED = ("--trials", "--until-precise", "--budget", "--focus", "--resume", "--format")
 _MOST_NAMED = 5
-"""The most levels of a factor that a command names, so that it stays readable."""
+"""A command names at most this number of levels of a factor, so that it stays readable."""
 _MOST_BUDGET_S = 1200.0
 _MORE = 1.5
-"""The estimated time of a race is multiplied by this factor, because rounds scatter."""
+"""The estimated duration of a race is multiplied by this factor, because rounds differ in duration."""
 
 
 def command_of(run: Run) -> tuple[str, ...]:
-    """Return the command as typed, with ``middlemark`` in place of a path or ``python -m``."""
+    """Return the command of the run. Its first word is always ``middlemark``, even if the user typed ``python -m``."""
     return ("middlemark", *run.file.command[1:]) if run.file.command else ()
 
 
@@ -56,7 +56,7 @@ def _has(command: Sequence[str], option: str) -> bool:
 def settling_of(document: Document, experiment: JudgedExperiment, fields: Collection[str]) -> tuple[str, float] | None:
     """Return the command that measures the undecided rows of an experiment often enough, and its duration in seconds.
 
-    None: the experiment is decided, no number of trials would decide it, or the run has no command to repeat.
+    None: the experiment is decided, no number of trials would decide it, or the run was not made by a command.
     """
     is_few = experiment.few_trials is not None
     needed = TRIALS if is_few else experiment.trials_needed
@@ -72,9 +72,8 @@ def settling(
 ) -> tuple[str, float] | None:
     """Return the command that measures ``trials`` trials of the open rows, and its duration in seconds.
 
-    The command also names the baselines of the open rows, which ``--only`` would leave out. ``fields``: the factors by
-    which the open rows are selected, besides adapter and transport. None: the run was not made by a ``run`` command
-    that could be repeated.
+    The command also names the baselines of these rows, because ``--only`` would leave them out. ``fields``: the factors
+    in the rows' selection, besides adapter and transport. None: no ``run`` command made this run.
     """
     run = document.runs[open_[0].run]
     words = tuple(each for each in command_of(run) if each != "--race")
@@ -111,7 +110,7 @@ def _levels(name: str, rows: Iterable[Row]) -> list[str]:
 
 
 def _without(words: Sequence[str], options: Collection[str], only: Collection[str] = ()) -> Iterator[str]:
-    """Yield a command's words without these options, and without ``--only`` for the factors in ``only``."""
+    """Yield a command's words without ``options``, and without each ``--only`` for a factor in ``only``."""
     at = 0
     while at < len(words):
         option, equals, value = words[at].partition("=")
@@ -124,7 +123,7 @@ def _without(words: Sequence[str], options: Collection[str], only: Collection[st
 
 
 def next_of(verdict: RaceVerdict, run: Run) -> str | None:
-    """Return the command that continues an undecided race, with the needed budget; None: the race is decided."""
+    """Return the command that continues an undecided race, with the budget it needs; None: the race is decided."""
     experiment, answer = verdict.experiment, verdict.answer
     if not answer or not (verdict.verdict == "undecided" or experiment.is_open):
         return None
@@ -134,8 +133,7 @@ def next_of(verdict: RaceVerdict, run: Run) -> str | None:
     estimated_s = (experiment.trials_needed or 0) * a_round * _MORE
     asked_s = 2 * verdict.race.budget_s
     budget_s = min(max(estimated_s, asked_s), max(_MOST_BUDGET_S, asked_s))
-    # If more candidates than FINALISTS are left, the time was too short or the machine was disturbed. The whole race is
-    # then repeated.
+    # With more than FINALISTS candidates, the time was too short or the machine was disturbed: repeat the whole race.
     few = len(answer) <= FINALISTS and verdict.race.question
     words = _between(verdict, run) if few else _without(command_of(run), ("--budget",))
     return shlex.join([*words, "--budget", f"{math.ceil(budget_s / 60)}m"])

@@ -37,7 +37,7 @@ def ratio(times: float | None) -> str:
 
 
 def exact(figure: float | None) -> int | float | None:
-    """Return a figure for a program: an integer if it is whole, else to a thousandth, and to at least four digits.
+    """Return a figure for a program: an integer if it is whole, else with three decimals and at least four digits.
 
     No clock resolves a thousandth of a ns, but a share of 0.0004 must not become 0.
     """
@@ -60,7 +60,7 @@ def brief(number: float | None) -> str:
 
 
 def share(part: float | None) -> str:
-    """Write a share of 0..1 as a percentage; only 0 is written as 0 %, and only 1 as 100 %."""
+    """Write a share of 0 to 1 as a percentage. A share is written as 0 % or 100 % only if it is exactly 0 or 1."""
     if part is None:
         return ABSENT
     if part <= 0 or part >= 1:
@@ -109,7 +109,7 @@ _WRITTEN: Mapping[str, tuple[Callable[[float | None], str], str]] = {
     "medians": (ratio, " × p50"),
     "1": (share, ""),
 }
-"""Unit of a metric → the function that writes its figures, and the text that follows a figure."""
+"""Unit of a metric → the function that writes a figure, and the text after the figure."""
 
 
 def measured(figure: float | None, unit: str) -> str:
@@ -124,10 +124,10 @@ def part(figure: float | None) -> str:
 
 
 def four_digits(figure: float) -> int | float:
-    """Return the figure to four significant digits, an integer if it is whole, as in the data of a report.
+    """Return the figure to four significant digits, an integer if it is whole.
 
-    A second rounding to three digits gives the same as rounding the figure itself. So 62.948 becomes 62.94 and not
-    62.95, which would become 63.0.
+    A report rounds the result to three digits, and must get the same text as from ``figure`` itself. So 62.948 becomes
+    62.94, because 62.95 would then be rounded to 63.0.
     """
     exact = repr(float(figure))
     short = float(_FOUR.create_decimal(exact))

@@ -13,7 +13,7 @@ _MOST_LINKS = 2
 
 
 def question(document: Document) -> str:
-    """Return the question of a document; without any row the name of its runs."""
+    """Return the question of a document; if the document has no rows, return its title."""
     rows = [row for row in document.rows if not row.is_raw_transport] or [*document.rows]
     if not rows:
         return document.title
@@ -80,7 +80,7 @@ def load(cells: Sequence[Cell]) -> str:
 
 
 def _places(cells: Sequence[Cell], patterns: Collection[str]) -> str:
-    """Return between which processes messages pass, and over which link."""
+    """Return the places between which messages pass (``between two processes``), and the link."""
     subscribers = sorted({each.subscribers for each in cells})
     processes = {each.processes for each in cells}
     where = ""
@@ -97,5 +97,5 @@ def _places(cells: Sequence[Cell], patterns: Collection[str]) -> str:
 
 
 def _range(texts: Sequence[str]) -> str:
-    """Return the first and the last of ascending texts: ``64 B to 1 MiB``; empty: there are no texts."""
+    """Return ``FIRST to LAST`` of ascending texts: ``64 B to 1 MiB``. Empty: there are no texts."""
     return " to ".join(dict.fromkeys((texts[0], texts[-1]))) if texts else ""

@@ -21,7 +21,7 @@ MOST_COMPARISONS = 60
 
 
 def by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows by their size in words, sorted: raw transports first, then by rising figure."""
+    """Return size in words → its rows. Raw transports come first, then the rows by rising figure."""
     ascending = sorted(rows, key=lambda row: 0 if "size" in row.result.cell.unknown else row.result.cell.size)
     found = grouped(ascending, lambda row: size(row.result.cell))
     return {at: sorted(members, key=place_of) for at, members in found.items()}
@@ -136,7 +136,7 @@ _FEW = f"fewer than {FEWEST} rounds give no interval and no share of first place
 
 
 def growth_tables(growths: Sequence[Growth]) -> Iterator[tuple[str, Table]]:
-    """Yield each factor and its table: a line's figure at the lowest level, and its growth at the other levels."""
+    """Yield a factor and its table. A line has its figure at the lowest level, and the growth at each other level."""
     for factor in dict.fromkeys(each.factor for each in growths):
         lines = [each for each in growths if each.factor == factor]
         levels = dict(sorted({point.at: point.level for each in lines for point in each.points}.items()))
@@ -148,7 +148,7 @@ def growth_tables(growths: Sequence[Growth]) -> Iterator[tuple[str, Table]]:
 
 
 def _text(growth: Growth, point: Grown) -> str:
-    """Return the figure at the lowest level; at other levels the growth: ``× 3.00 (2.81 … 3.20)``."""
+    """Return the figure, at the factor's lowest level. At other levels return the growth: ``× 3.00 (2.81 … 3.20)``."""
     if point is growth.points[0]:
         return measured(point.median, growth.unit)
     between = "" if point.low is None else f" ({ratio(point.low)} … {ratio(point.high)})"
@@ -156,7 +156,10 @@ def _text(growth: Growth, point: Grown) -> str:
 
 
 def scorecard_table(card: Scorecard) -> Table:
-    """Return a row for each candidate: score, interval, and each metric divided by the best; a note has the method."""
+    """Return a row for each candidate: score, interval, and each metric as a multiple of the best.
+
+    A note has the method.
+    """
     drawn = f"{RESAMPLES:,} draws of the {card.rounds} rounds (bootstrap, seeded, the same rounds for all)"
     sure = f"first: the share of {drawn} in which it has the lowest score" if card.rounds >= FEWEST else _FEW
     left = f" Left out: {'; '.join(card.left_out)}." if card.left_out else ""

@@ -1,4 +1,4 @@
-"""All rows with their figures, as tables: a table for the rows that may be compared, raw transports first."""
+"""All rows with their figures, as tables. Rows that may be compared are in one table, raw transports first."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ from middlemark.verdicts.names import EXPERIMENT, only_copies, plain, size, vary
 from middlemark.verdicts.rows import Row, latency_of, place_of
 
 _OF_A_COPY = ("payload", "pin", "priority")
-"""Factors that also apply to a cell without receivers."""
+"""Factors that also apply to a memory copy, which has no receiver."""
 _STEPS = ("offered/s", "msgs/s", "lost", "p50", "p99")
 _KNEE = "← knee"
 
@@ -28,7 +28,7 @@ class RowGroup(msgspec.Struct, frozen=True):
     rows: Sequence[Row]
     table: Table
     unreached: str
-    """The titles of the rows that the run did not reach."""
+    """Titles of the rows that were not measured before the run ended."""
 
 
 def groups_of(
@@ -77,8 +77,8 @@ def _baseline(row: Row) -> str:
 def together(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     """Return the title and the rows of each group: sizes ascending, else in the order of the plan.
 
-    Within a group the raw transports come first, then the rows by rising figure. A cell without receivers has no
-    experiment of its own: it is in the group of the first round trips of its size, payload, processor and priority.
+    Within a group the raw transports come first, then the rows by rising figure. A memory copy has no experiment of its
+    own. It is added to the first group of round trips with the same size, payload, processor and priority.
     """
     varied = varying([row.result for row in rows]) & frozenset(EXPERIMENT)
     found: dict[tuple[int, str], list[Row]] = {}
@@ -127,7 +127,7 @@ def _line(row: Row, numbers: Mapping[str, int], columns: Sequence[RowColumn]) ->
 
 
 def _steps(result: CellResult) -> Table | None:
-    """Return the steps of a curve, by rising load; None for other cells."""
+    """Return a table of the steps of a load curve, by rising load; None: the cell is no load curve."""
     if result.cell.rate != "curve" or not result.steps:
         return None
     lines = []

@@ -15,12 +15,12 @@ from middlemark.stats.result import CellResult
 from middlemark.verdicts.names import joined, varying, words
 
 MOST_ORDER = 2_000
-"""The most trials whose order is kept; the seed and the suite reproduce the order of the others."""
+"""The order of at most this number of trials is kept. With more trials, the seed and the suite reproduce the order."""
 _MOST_NAMES = 3
 
 
 def clock_of(run: Run) -> Clock | None:
-    """Return the clock of a run: medians over its trials, and every source used. None: no trial has a clock."""
+    """Return the clock of a run: medians over its trials, and all clock sources. None: no trial has a clock."""
     clocks = [each.clock for each in run.outcomes if each.clock]
     if not clocks:
         return None
@@ -33,7 +33,7 @@ def clock_of(run: Run) -> Clock | None:
 
 
 def seconds_of(run: Run) -> float | None:
-    """Return the seconds from beginning to end of a run; without an end, the sum of its trials; None: no trial."""
+    """Return the duration of a run in s; if the run has no end, the sum of its trials; None: the run has no trial."""
     try:
         started = datetime.datetime.fromisoformat(run.file.started)
         ended = datetime.datetime.fromisoformat(run.file.ended or "")
@@ -189,7 +189,10 @@ def precision_of(run: Run, results: Sequence[CellResult]) -> str:
 
 
 def decided_of(run: Run) -> str:
-    """Return after how many rounds expectations are decided, or that the budget was spent; empty: no further rounds."""
+    """Return the number of rounds until all expectations were decided, or the spent budget, as part of a sentence.
+
+    Empty: the run was not measured until decided.
+    """
     deciding, reached = run.file.plan.deciding, run.file.reached
     if deciding is None or reached is None:
         return ""

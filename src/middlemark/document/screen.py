@@ -27,7 +27,7 @@ from middlemark.verdicts.rows import Row, grouped, headline_figure, loss_of, mis
 
 
 def disturbance(trial: TrialNoise) -> float:
-    """Return the share of the roles' processor time that other processes and the hypervisor took."""
+    """Return the share of the roles' processor time that other processes and the hypervisor took: 0 to 1."""
     return (trial.others_share or 0.0) + (trial.steal_share or 0.0) + (trial.delay_share or 0.0)
 
 
@@ -47,12 +47,12 @@ _BY: Mapping[str, Callable[[Row], float | None]] = {
     "loss-behind-latency": lambda row: loss_of(row.result),
     "trials-disagree": _spread,
 }
-"""Code of a warning → the function that returns how bad the warning of a row is. For other codes the first row counts
-as the worst."""
+"""Code of a warning → function from a row to how bad its warning is. For other codes the first row counts as
+the worst."""
 
 
 def warnings_of(rows: Sequence[Row]) -> tuple[WarningSummary, ...]:
-    """Return the warnings by kind: kinds that make a median doubtful first, then the kinds with most rows."""
+    """Return the warnings by kind. Kinds that make a median doubtful come first, then kinds with many rows."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         for code in dict.fromkeys(each.code for each in row.result.warnings):
@@ -83,31 +83,31 @@ def _summary(code: str, members: Sequence[Row]) -> WarningSummary:
 
 
 DISTURBED_PART = 0.1
-"""If at least this fraction of the trials was disturbed, the summary begins with the disturbance; fewer disturbed
-trials only widen the intervals."""
+"""From this fraction of disturbed trials on, the summary begins with the disturbance. Fewer disturbed trials only widen
+the intervals."""
 _MOST_TRIALS = 60
-"""The most trials that a command recommends: nobody waits for more."""
+"""A command recommends at most this number of trials, because nobody waits for more."""
 _NAMED = 4
 _MOST_REASON = 48
-"""The most characters of a reason; `middlemark show --rows` shows all."""
+"""The number of characters to which a reason is cut; `middlemark show --rows` shows all."""
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """Texts on one subject, and a command or remedy; empty: no command or remedy."""
+    """Texts on one subject, and a command or remedy (empty: none)."""
 
     texts: tuple[str, ...]
     remedy: str = ""
 
 
 def disturbed(rows: Sequence[Row]) -> str:
-    """Return how many trials the machine disturbed, and the worst disturbance; empty: too few trials to matter."""
+    """Return how many trials were disturbed, and the worst disturbance; empty: fewer than ``DISTURBED_PART``."""
     trials = [each for row in rows if row.result.noise for each in row.result.noise.trials]
     marked = [each for each in trials if each.marked]
     if not marked or len(marked) < DISTURBED_PART * len(trials):
         return ""
     most = max(marked, key=disturbance)
     of = f"{len(marked):,} of {format_count(len(trials), 'trial')}"
-    # the process in parentheses is left out, because the warnings name the process
+    # The part in parentheses names a process. It is left out, because the warnings name the process.
     worst = most.marked[0].split(" (")[0]
     return plain(f"The machine was disturbed in {of}; the worst: {worst}.")
 
@@ -136,7 +136,11 @@ def headline(matrix: Matrix) -> str:
 
 
 def decided(matrices: Sequence[Matrix]) -> Statement:
-    """Return the verdicts beyond the headline: slower rows where no row is best, and other experiments."""
+    """Return the verdicts that the headline does not have.
+
+    These are the slower rows in columns without a single fastest row, and the number of decided columns in other
+    matrices.
+    """
     found: dict[str, list[JudgedExperiment]] = {}
     for column in matrices[0].columns if matrices else ():
         beaten, first = column.beaten, column.judged_by
@@ -184,9 +188,9 @@ def undecided(document: Document, matrices: Sequence[Matrix]) -> Statement:
 
 
 def broken(document: Document) -> Statement:
-    """Return whether the run is incomplete, and which rows have no result, no median or another transport."""
+    """Return whether the run is incomplete, and which rows failed, have no median or used another transport."""
     run = document.runs[0]
-    known = (NOT_MEASURED, NO_INTEROP)  # the table of pairs shows the latter
+    known = (NOT_MEASURED, NO_INTEROP)  # the table of pairs shows rows with NO_INTEROP
     failed = [row for row in document.rows if row.result.failed and row.result.failed.code not in known]
     texts = [each for each in states(document) if "no result; the reasons" not in each]
     remedy = next((row.result.failed.advice for row in failed if row.result.failed and row.result.failed.advice), "")
@@ -216,7 +220,7 @@ def _few_samples(row: Row) -> str:
 
 
 def not_tried_text(left_out: Sequence[NotTried]) -> str:
-    """Return the adapters that did not take part, by reason, with the command that builds them; empty: all took part.
+    """Return the adapters that were not measured, by reason, with the command that builds them; empty: none.
 
     ``not tried: zenoh, iceoryx2 (not built: ./middlemark build zenoh iceoryx2)``
     """
@@ -229,7 +233,10 @@ def not_tried_text(left_out: Sequence[NotTried]) -> str:
 
 
 def joined_commands(commands: Sequence[str]) -> str:
-    """Return commands that differ in their last word as one: ``./middlemark build zenoh iceoryx2``."""
+    """Join commands that differ only in the last word: ``./middlemark build zenoh iceoryx2``.
+
+    Join others with ``;``.
+    """
     begins = {each.rpartition(" ")[0] for each in commands}
     if len(begins) > 1:
         return "; ".join(commands)
@@ -237,7 +244,7 @@ def joined_commands(commands: Sequence[str]) -> str:
 
 
 def _only_row(matrix: Matrix) -> str:
-    """Return the figures of the only row, column by column."""
+    """Return the figures of a matrix with one row, column by column."""
     figures = [
         f"{figure_text(column, each.figure)}{at(matrix, [column])}"
         + (f" ({ratio(each.ratio)} × baseline)" if each.ratio is not None and not each.row.is_raw_transport else "")
@@ -252,7 +259,7 @@ def _by_winner(columns: Iterable[JudgedExperiment]) -> dict[str, list[JudgedExpe
 
 
 def _ratios(columns: Sequence[JudgedExperiment]) -> str:
-    """Return the range of the winner's ratios to its baseline in these columns."""
+    """Return ``, 1.2 to 3.4 × baseline``: the winners' ratios in these columns. Empty: no winner has a baseline."""
     ratios = sorted(each.winner.ratio for each in columns if each.winner and each.winner.ratio is not None)
     return f", {span((ratio(ratios[0]), ratio(ratios[-1])))} × baseline" if ratios else ""
 

@@ -19,11 +19,14 @@ _WORDS = {
     "stranger_refused": ("stranger refused", "STRANGER LET IN", "stranger"),
     "unauthorised_refused": ("unauthorised refused", "UNAUTHORISED LET IN", "permissions"),
 }
-"""By proof: the words if it holds, the words if it failed, and its subject."""
+"""Proof → the words if it holds, the words if it failed, and the subject of the proof."""
 
 
 def proof_in_short(result: CellResult) -> str:
-    """Return the proofs that hold or failed: ``payload not seen, stranger refused``; empty: not protected."""
+    """Return the proofs that hold or failed: ``payload not seen, stranger refused``.
+
+    Empty: the cell is not protected.
+    """
     if result.cell.security == "none" or result.failed is not None:
         return ""
     seen = ((getattr(result.proof, field, None), words) for field, words in _WORDS.items())
@@ -31,7 +34,7 @@ def proof_in_short(result: CellResult) -> str:
 
 
 def proof_in_full(result: CellResult) -> str:
-    """Return the proofs that were made, and why other proofs were not made."""
+    """Return the proofs that were made, and the reason of each proof that was not made."""
     absent = dict(result.proof.absent) if result.proof else {}
     whys = (f"{of}: {why}" for field, (_, _, of) in _WORDS.items() if (why := absent.get(field.replace("_", "-"))))
     return "; ".join(filter(None, (proof_in_short(result), *whys)))
@@ -47,7 +50,10 @@ _MEANS = {
 
 
 def headline(tables: Sequence[CostTable]) -> str:
-    """Return the least and the greatest cost of the levels, the strongest first; empty: ``none`` was not measured."""
+    """Return the least and the greatest cost of each level, the strongest level first.
+
+    Empty: ``none`` was not measured.
+    """
     levels_in_words: list[str] = []
     for level in reversed(LEVELS[1:]):
         measured = [
@@ -77,7 +83,7 @@ def headline(tables: Sequence[CostTable]) -> str:
 
 
 def proven(rows: Sequence[Row]) -> str:
-    """Return in how many of the protected rows the protection is proven; cells without receivers do not count."""
+    """Return in how many of the protected rows the protection is proven. Memory copies do not count."""
     protected = [row for row in rows if row.result.cell.security != NONE and row.result.cell.subscribers]
     rows = [row for row in protected if row.result.failed is None]
     if not rows:

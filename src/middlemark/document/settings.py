@@ -1,4 +1,4 @@
-"""The settings of rows in the middleware's own form, to copy."""
+"""The settings of rows, in the form of the middleware, to copy."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,10 @@ from middlemark.verdicts.rows import Row
 
 
 def settings_to_copy(document: Document, row: Row) -> str:
-    """Return a comment with the row's version and levels, and the row's settings below it, if there are any."""
+    """Return the row's settings, below a comment with its version and levels.
+
+    A row without settings has only the text of the comment.
+    """
     cell, own = row.result.cell, row.result.settings
     adapter = next((each for each in document.runs[row.run].file.adapters if each.name == cell.adapter), None)
     named = f"{adapter.title} {adapter.version}".strip() if adapter else cell.adapter
@@ -19,7 +22,7 @@ def settings_to_copy(document: Document, row: Row) -> str:
 
 
 def winners(document: Document) -> Iterator[Row]:
-    """Yield the winner of each experiment, and the rows that tie with it; without an experiment, every row."""
+    """Yield the winner of each experiment, and the rows that tie with it. Yield every row if there is no experiment."""
     if not document.experiments:
         yield from document.rows
         return

@@ -24,7 +24,7 @@ CARRIERS = {
 }
 
 
-# One row.
+# Sentences about one row.
 
 
 def bare_figure(experiment: Experiment, figure: float | None) -> str:
@@ -95,21 +95,24 @@ def standing_in_full(experiment: JudgedExperiment, row: JudgedRow) -> str:
 
 
 def _shift(row: JudgedRow) -> str:
-    """Return the shift from the reference with its interval; if undecided, also how many trials would decide."""
+    """Return the row's shift from the reference with its interval; empty: the comparison has no interval.
+
+    For an undecided row also return how many trials would decide.
+    """
     judged = row.comparison.judged if row.comparison else None
     if row.comparison is None or judged is None or judged.low is None or judged.high is None:
         return ""
     shift = f"{part(judged.shift)} ({interval_of(judged)}, {format_count(judged.pairs, 'round')})"
     if row.standing is not Standing.UNDECIDED or judged.verdict is not Verdict.UNDECIDED:
         return shift
-    # The interval is for one comparison; the verdict is corrected for all comparisons of the family.
+    # The interval is for this comparison alone, but the verdict is corrected for all comparisons of the family.
     apart = row.comparison.family > 1 and (judged.low > 0 or judged.high < 0)
     not_enough = f", which is not enough for one of {row.comparison.family} comparisons" if apart else ""
     return f"{shift}{not_enough}: {trials_wanted(judged.trials_needed)} trials would decide"
 
 
 def own_interval(experiment: JudgedExperiment, row: JudgedRow) -> str:
-    """Return the interval of the row's median, if it has one, and its trials."""
+    """Return the number of the row's trials, and the interval of its median if it has one."""
     trials, interval = format_count(row.row.result.trials, "trial"), row.row.result.interval
     if interval is None or experiment.by != "p50":
         return trials
@@ -118,7 +121,10 @@ def own_interval(experiment: JudgedExperiment, row: JudgedRow) -> str:
 
 
 def eliminated_after(row: JudgedRow) -> str:
-    """Return after how many rounds a row was eliminated, and the reason, unless the row was slower."""
+    """Return the number of rounds after which a row was eliminated.
+
+    Also return the reason, unless the row was slower.
+    """
     found = row.row.in_race
     if found is None:
         return "eliminated"
@@ -132,11 +138,11 @@ def common_rounds(row: JudgedRow) -> str:
     return format_count(pairs, "round") if pairs else "no rounds"
 
 
-# Two sentences: which candidate is first, and the verdict.
+# Sentences about an experiment: the first candidate, and the verdict.
 
 
 def lead(experiment: JudgedExperiment) -> str:
-    """Return the candidate with the lowest figure, the figure, and its ratio to the baseline."""
+    """Return the sentence with the best candidate, its figure, and its ratio to the baseline."""
     first = experiment.winner
     if first is None:
         return "No candidate meets the requirements."
@@ -160,7 +166,7 @@ def why(experiment: JudgedExperiment) -> str:
     if too_few := sum(each.standing is Standing.TOO_FEW_TRIALS for each in experiment.ranked):
         doubts += f"; {too_few} {'has' if too_few == 1 else 'have'} too few trials for a verdict"
     if experiment.verdict == "best":
-        if not beaten:  # another middleware's best row has too few trials, or failed
+        if not beaten:  # the best row of another middleware has too few trials, or failed
             worse = (each for each in experiment.rows if each.standing in (Standing.SLOWER, Standing.ELIMINATED))
             beaten = f"slower or eliminated: {some(each.row.name for each in worse)}"
         return f"{beaten[0].upper()}{beaten[1:]}{doubts}."

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 NEVER_HIDDEN = 100
-"""A column of this priority is shown at any width, because the other columns would mislead without this column."""
+"""A column of this priority is always shown, because the other columns would mislead without this column."""
 
 _OF_WORDS = (
     *("warnings", "metric", "verdict", "why", "what happened", "next", "claimed"),
@@ -15,7 +15,7 @@ _OF_WORDS = (
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One column. At a small width, the columns of the lowest priority are left out first."""
+    """One column. If the table is too wide, the columns with the lowest priority are left out first."""
 
     title: str
     priority: float = NEVER_HIDDEN
@@ -28,7 +28,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class TableCell(msgspec.Struct, frozen=True):
-    """One text and its style, if colours are used. Tabs separate parts that a renderer aligns."""
+    """One text and its style, if colours are used. Tabs separate parts of the text that a renderer aligns."""
 
     text: str
     style: str = ""
@@ -46,7 +46,7 @@ class Line(msgspec.Struct, frozen=True):
     cells: tuple[TableCell, ...]
     style: str = ""
     span: tuple[str, ...] = ()
-    """Paragraphs across all columns, in place of cells: why there are no figures."""
+    """Paragraphs across all columns, in place of figures: the reason why there are none."""
     below: "Table | None" = None
     """A table with columns of its own that belongs to the row."""
 

@@ -28,7 +28,7 @@ from middlemark.verdicts.rows import Row, grouped, headline_figure
 
 _P99 = Fraction(99, 100)
 _ROWS = 4
-"""The most rows of the table: the answer, and the candidates next to it."""
+"""The table has at most this number of candidates: the answer, then the next candidates."""
 _WHAT: Mapping[Raced, str] = {
     "p50": "µs {way}",
     "p99": "µs p99, {way}",
@@ -47,7 +47,7 @@ _ELIMINATED: Mapping[Elimination, tuple[str, str]] = {
 }
 """The reason of an elimination → the predicate of a sentence about one candidate, and about several."""
 _BY_EDGE = ("misses the deadline", "loses", "cannot keep the rate")
-"""Reasons for which an edge of a workload eliminates a candidate."""
+"""Reasons of eliminations that come from one edge of a workload."""
 
 
 def answer(verdict: RaceVerdict) -> str:
@@ -80,7 +80,7 @@ def _took(verdict: RaceVerdict, rows: Sequence[JudgedRow]) -> str:
 
 
 def _asked(cell: Cell) -> str:
-    """Return the question in words: ``1 KiB at 1 kHz, 2 processes``; ``amr at scale 2, a process each``."""
+    """Return the question in words: ``1 KiB at 1 kHz, 2 processes``, or ``amr at scale 2, a process each``."""
     if cell.workload is not None:
         under = f" at scale {cell.scale:g}" if cell.scale != 1 else ""
         return f"{cell.workload.name}{under}, {words(cell, ('processes', 'copies'))}"
@@ -166,7 +166,7 @@ def table_of(verdict: RaceVerdict) -> Table:
 
 
 def _figures(verdict: RaceVerdict) -> Iterator[tuple[Column, Callable[[Row], str]]]:
-    """Yield the columns of figures, each with the function that writes a row's figure."""
+    """Yield (column, function that writes a row's text for this column) for each figure of the answer."""
     yield Column("p50 µs"), lambda row: us(headline_figure(row.result))
     rare, in_time = _rare(verdict), verdict.race.wanted.deadline_s is not None
     if rare and (rare == "p99" or not in_time):
@@ -199,7 +199,7 @@ def standing_text(row: JudgedRow, metric: str) -> str:
 
 
 def _graph_figures(row: Row) -> list[str]:
-    """Return whether the workload holds, the worst edge's part of its deadline and its p99, and the processors used."""
+    """Return four texts: whether the workload holds, the worst edge's part of its deadline, its p99, processors."""
     found, p99 = row.result.workload, getattr(latency_in(row), "p99", None)
     if found is None:
         return [ABSENT] * 4
@@ -207,7 +207,7 @@ def _graph_figures(row: Row) -> list[str]:
 
 
 def _rare(verdict: RaceVerdict) -> str:
-    """Return the highest percentile that a row of the answer has; empty: no row has one."""
+    """Return ``p99`` or ``p90``: the highest percentile that any row of the answer has. Empty: no row has either."""
     found = [latency_in(each.row) for each in verdict.answer or verdict.candidates]
     available = (name for name in ("p99", "p90") if any(getattr(each, name, None) is not None for each in found))
     return next(available, "")
@@ -230,7 +230,7 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
         graph = verdict.answer[0].row.result.cell.workload
         asked = ("receive", "loan", "native") if graph else (*ASKED, "receive")
         settings = dict.fromkeys(words(each.row.result.cell, asked) for each in verdict.answer)
-        if len(settings) == 1:  # with different settings, the names of the candidates contain them
+        if len(settings) == 1:  # if the settings differ, they are in the candidates' names
             yield f"settings: {next(iter(settings))}"
     if verdict.verdict != "none holds" and (eliminated := reasons(verdict)):
         yield f"eliminated: {eliminated}"
@@ -239,7 +239,7 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
     if verdict.warnings:
         shown = [each.code for each in verdict.warnings if each.code not in SERIOUS]
         parts = [", ".join(map(warning_name, shown[:_NAMED]))] if shown else []
-        if not next_command:  # else ``next_command`` is the advice
+        if not next_command:  # else the next command is the advice
             parts.append(_shortly(verdict.warnings[0].advice or verdict.warnings[0].text))
         if parts:
             yield ": ".join(["warnings", *parts])
@@ -248,12 +248,12 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
 
 
 def _shortly(advice: str) -> str:
-    """Return the first advice without parentheses; the report has all advice."""
+    """Return the first piece of advice without parentheses. The report has the whole text."""
     return re.sub(r" \([^)]*\)", "", advice.partition("; ")[0].partition(", or ")[0])
 
 
 def reasons(verdict: RaceVerdict) -> str:
-    """Return how many candidates each reason eliminated, with some names except for slower candidates.
+    """Return the number of eliminated candidates for each reason, with a few names; slower candidates have no names.
 
     ``5 miss the deadline (lyra shm, vega shm, mira shm, …); 1 significantly slower``
     """
@@ -272,9 +272,10 @@ def reasons(verdict: RaceVerdict) -> str:
 
 
 def deadlines(verdict: RaceVerdict) -> str:
-    """Return which candidates hold every deadline, and which edge fails first over others; empty: no workload.
+    """Return the candidates that hold every deadline, and for each other candidate the edge that fails first.
 
-    ``lyra shm and lyra udp hold every deadline; image → detector fails first over vega udp.``
+    Empty: the race has no workload. ``lyra shm and lyra udp hold every deadline; image → detector fails first over vega
+    udp.``
     """
     results = {each.row.name: (each, each.row.result.workload) for each in verdict.candidates}
     if not any(graph for _, graph in results.values()):
@@ -301,7 +302,7 @@ def deadlines(verdict: RaceVerdict) -> str:
 
 
 def race_sentences(verdicts: Sequence[RaceVerdict]) -> Iterator[str]:
-    """Yield the answer of each race of a run that has several candidates."""
+    """Yield the answer of each race, for races with several candidates."""
     for each in verdicts:
         if len(each.candidates) > 1:
             yield " ".join(filter(None, (answer(each), how_sure(each), deadlines(each))))

@@ -1,4 +1,4 @@
-"""Workloads in sentences and as tables: which middleware holds at which scale, and its cost."""
+"""Workloads in sentences and as tables: the middlewares that hold at each scale, and their cost."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,7 @@ NO_VERDICT = "too few messages for a verdict"
 
 
 def conclusion(table: GraphTable) -> str:
-    """Return which middlewares hold in which column, and which edge fails first elsewhere, in one sentence."""
+    """Return one sentence: the middlewares that hold in each column, and for the others the edge that fails first."""
     parts = []
     for at, column in enumerate(table.columns):
         found, where = table.verdict(at), table.at(column)
@@ -35,12 +35,12 @@ def conclusion(table: GraphTable) -> str:
 
 
 def every(names: Sequence[str]) -> str:
-    """Return all names as a list in words: ``udp, shm and tcp``."""
+    """Join all names: ``udp, shm and tcp``."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def _edges_of(table: GraphTable, column: int, names: Sequence[str]) -> str:
-    """Return the middlewares by the edge that fails first: ``vega udp and mira tcp (image → detector fails first)``."""
+    """Return the names with the edge that fails first: ``vega udp and mira tcp (image → detector fails first)``."""
     results = {line.name: row.result.workload for line in table.lines if (row := line.rows[column]) is not None}
     by_edge = grouped(names, lambda name: getattr(results[name], "first_failing", None))
     return ", ".join(
@@ -56,7 +56,7 @@ def short_verdict(found: ColumnVerdict) -> str:
 
 
 def failing(table: GraphTable) -> Iterator[str]:
-    """Yield a line for each middleware that fails: its first scale with a failing edge, and the edge failing most."""
+    """Yield a line for each middleware that fails: the first scale at which it fails, and its worst edge there."""
     for line in table.lines:
         for column, row in zip(table.columns, line.rows, strict=True):
             found = row.result.workload if row else None
@@ -68,7 +68,7 @@ def failing(table: GraphTable) -> Iterator[str]:
 
 
 def why(edge: EdgeResult) -> str:
-    """Return which shares of an edge's messages fail: ``3.1 % lost, 40 % late``."""
+    """Return the shares of an edge's messages that fail: ``3.1 % lost, 40 % late``."""
     due = edge.sent + edge.unsent
     parts = ((edge.lost, "lost"), (edge.missed or 0, "late"), (edge.unsent, "never sent"))
     return (
@@ -77,7 +77,10 @@ def why(edge: EdgeResult) -> str:
 
 
 def histories(table: GraphTable) -> Iterator[str]:
-    """Yield a line for each middleware with late joiners: the most time to receive the history, in the first column."""
+    """Yield a line for each middleware with late joiners: the longest time until a late joiner had the history.
+
+    Only the first column is used.
+    """
     for line in table.lines:
         found = line.rows[0].result.workload if line.rows[0] else None
         late = [(history, each) for each in (found.topics if found else ()) if (history := each.history)]
@@ -91,7 +94,7 @@ def histories(table: GraphTable) -> Iterator[str]:
 
 
 def cheapest_text(table: GraphTable, found: Cheapest) -> str:
-    """Return which middleware takes the least processor time among all that hold, and whether significantly."""
+    """Return the middleware that takes the least processor time of those that hold, and how sure this is."""
     against = "" if found.sure else f"; significantly less than {found.beaten} of {found.others}"
     where = table.at(found.column)
     return f"{found.row.name} takes the least processor time of those that hold{where}{against}"
@@ -125,7 +128,7 @@ def _entry(row: Row | None, *, dim: bool) -> TableCell:
 
 
 def edges_table(graph: WorkloadResult) -> Table:
-    """Return a line for each edge, then one for each chain with its times from end to end."""
+    """Return a line for each edge, then a line for each chain with its end-to-end times."""
     late = any(each.history for each in graph.topics)
     titles = ("edge", "due, Hz", "received, Hz", "deadline, µs", "p50, µs", "p99, µs", "failed", "holds?")
     rows = []
@@ -146,7 +149,7 @@ def _p50_p99(latency: Summary | None) -> tuple[str, str]:
 
 
 def _history(history: HistoryResult | None) -> str:
-    """Return how many messages of the history a late joiner received, of how many, and the time until the last."""
+    """Return the messages of the history that a late joiner received, and the time: ``9 of 10 in 120 µs``."""
     if history is None:
         return ABSENT
     came = f"{history.received:,} of {history.expected:,}"

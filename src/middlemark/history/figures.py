@@ -23,10 +23,10 @@ class SeriesFigure(msgspec.Struct, frozen=True, array_like=True):
     transport: str
     size: int
     what: str
-    """The other levels that are not the default, in words."""
+    """The levels that differ from the default, in words, without adapter, transport and size."""
     metric: str
     unit: str
-    """``ratio`` to the baseline, or without a baseline ``ns`` or ``deadlines``."""
+    """``ratio``: a multiple of the baseline. Without a baseline: ``ns`` or ``deadlines``."""
     value: float
     low: float | None
     """The lower end of the interval; None: fewer than six trials."""
@@ -43,7 +43,7 @@ class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the run's folder."""
     started: str
     repeats: tuple[str, ...]
-    """Equal in runs of the same suites on the same machine; empty: the run belongs to no series."""
+    """Equal for all runs of the same suites on the same machine; empty: the run belongs to no series."""
     facts: Mapping[str, str] = {}
     """Possible causes of a change, by name: versions, kernel, governor, commit, text of the suite."""
     figures: Sequence[SeriesFigure] = ()
@@ -57,13 +57,16 @@ def run_figures(run: MeasuredRun) -> RunFigures:
 
 
 def without_figures(run: Run) -> RunFigures:
-    """Return a run without its figures. Its ``repeats`` are empty if it belongs to no series."""
+    """Return the run's name, start and ``repeats``, without figures.
+
+    ``repeats`` is empty if it belongs to no series.
+    """
     repeats = run.repeats if belongs_to_a_series(run) else None
     return RunFigures(run=run.name, started=run.file.started, repeats=repeats or ())
 
 
 def belongs_to_a_series(run: Run) -> bool:
-    """Say whether the run has ended, and measured a suite for a user."""
+    """Say whether the run belongs to a series: it has ended, and is no import, selftest or ``diagnose --try``."""
     return run.repeats is not None and not run.running and not run.file.selftest and run.file.tried is None
 
 
@@ -109,7 +112,7 @@ _SHOWN = ("adapter", "transport", "size")
 
 
 def _unusual(cell: Cell) -> list[str]:
-    """Return the factors whose levels are not the defaults of ``Cell``."""
+    """Return the names of the factors whose levels differ from the defaults of ``Cell``."""
     plain_cell = Cell(adapter=cell.adapter, transport=cell.transport, size=cell.size)
     return [
         name

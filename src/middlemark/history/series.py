@@ -10,7 +10,7 @@ from middlemark.stats.change_points import FEWEST_RUNS, change_points, shift
 from middlemark.stats.verdict import MARGIN
 
 MOST_RUNS = 500
-"""The newest runs of a suite that are searched, unless the user names another number."""
+"""The number of a suite's newest runs that are searched by default."""
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class ChangePoint(msgspec.Struct, frozen=True, kw_only=True):
     """The lower end of the 95 % interval of the change."""
     high: float
     suspect: str | None
-    """The difference that the two runs record: commit, versions, kernel, …; null: they record none."""
+    """The differences between the two runs that the runs record (commit, versions, kernel, …); null: none."""
 
     @property
     def is_worse(self) -> bool:
@@ -56,11 +56,11 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     transport: str
     size: int
     what: str
-    """The other levels that are not the default, in words."""
+    """The levels that differ from the default, in words, without adapter, transport and size."""
     figure: str
-    """``p50``, ``throughput`` (as the time of a message) or ``deadline``. Less is better."""
+    """``p50``, ``throughput`` (as the time per message) or ``deadline``. Less is better."""
     unit: str
-    """``ratio`` to the baseline of each run, or without a baseline ``ns`` or ``deadlines``."""
+    """``ratio``: times the baseline of each run. Without a baseline: ``ns`` or ``deadlines``."""
     points: tuple[Point, ...]
     changes: tuple[ChangePoint, ...]
     why: str
@@ -80,7 +80,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     """The number of runs in the series."""
     others: int
-    """The number of runs that belong to no series: imported, or measured without a suite."""
+    """The number of runs that belong to no series, because they were imported or measured without a suite."""
     series: tuple[Series, ...]
     notes: tuple[str, ...] = ()
 
@@ -91,7 +91,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """The number of changes, or why none can be found."""
+        """The number of changes, or the reason why no change can be found."""
         number = f"{len(self.series):,} series of {format_count(self.runs, 'run')}"
         if not self.series:
             return "no run of a suite has a figure"
@@ -106,7 +106,8 @@ def history_of(
 ) -> History:
     """Return the series with their changes. A change smaller than the margin does not count.
 
-    ``now``: the present time, to name runs whose start lies in the future. ``last``: the newest runs of each suite.
+    ``now``: the present time; a note names each run with a later start. ``last``: use only this number of newest runs
+    of each suite.
     """
     groups: dict[tuple[str, ...], list[RunFigures]] = {}
     for each in sorted(runs, key=lambda run: (run.started, run.run)):
@@ -173,7 +174,7 @@ def _series(key: tuple[str, ...], found: _Points, series: int, margin: float) ->
 
 
 def _changes(found: _Points, values: Sequence[float], at: Sequence[int], margin: float) -> Iterator[ChangePoint]:
-    """Yield the changes that exceed the margin. The two parts around a smaller change are joined."""
+    """Yield the changes that exceed the margin. If a change is smaller, the parts before and after it are joined."""
     ends = [0, *at, len(values)]
     while len(ends) > 2:
         shifts = [

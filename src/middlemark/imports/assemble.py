@@ -1,4 +1,4 @@
-"""Convert logs to the plan and the outcomes of a run. One measurement in a log is one trial of its cell."""
+"""Convert logs to the plan and the outcomes of a run. Each measurement in a log is one trial of its cell."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
-"""Declarations of what other tools print: one ``Form`` for each output that a tool has had, from the tool's source.
+"""Declarations of what other tools print: one ``Form`` for each output format of a tool, from the tool's source.
 
 Readers take the factor of a time from its column. ``scripts/factors`` writes the tables of docs/reference/imports.md
-from them.
+from these declarations.
 """
 
 from typing import Literal
@@ -9,9 +9,10 @@ from typing import Literal
 import msgspec
 
 Kind = Literal["half round trip", "whole round trip", "round trip", "one way", "duration", "count", "rate", "other"]
-"""Kind of a figure. ``round trip``: half or whole, which the output does not show. ``duration``: of one call."""
+"""Kind of a figure. ``round trip``: the output does not show if it is half or whole. ``duration``: the time of
+one call."""
 Over = Literal["interval", "so far", "run"]
-"""Messages that a figure covers: those since the line before, all up to this line, or all of the run."""
+"""The messages that a figure covers: those since the line before, all up to this line, or all of the run."""
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -45,7 +46,7 @@ class Form(msgspec.Struct, frozen=True):
 
     @property
     def halves(self) -> bool:
-        """Say whether the form has halves of round trips."""
+        """Say whether the form has half round trips."""
         return any(each.kind == "half round trip" for each in self.columns)
 
     def __getitem__(self, name: str) -> PrintedColumn:
@@ -59,7 +60,10 @@ class Form(msgspec.Struct, frozen=True):
 def summary_columns(
     kind: Kind, unit: str, over: Over, becomes: str, names: dict[str, str]
 ) -> tuple[PrintedColumn, ...]:
-    """Return a column for each figure of a distribution. ``names``: printed name → field of a Summary, or empty."""
+    """Return a column for each figure of a distribution.
+
+    ``names``: printed name → field of a Summary (empty: not used).
+    """
     return tuple(
         PrintedColumn(name, kind, unit, over, f"{becomes}.{field}" if field else "") for name, field in names.items()
     )

@@ -19,9 +19,9 @@ from middlemark.model.times import Summary, Times
 TOOL = "ddsperf"
 _ADAPTER = "cyclonedds (ddsperf)"
 _KEPT = 20_000
-"""The number of round trips per second that ddsperf keeps for its percentiles."""
+"""The number of round trips per second from which ddsperf computes its percentiles."""
 _MOST = 1_000
-"""The most processes and sizes in one log; a file with more processes and sizes is no log of a measurement."""
+"""The most pairs of process and size in one log. A file with more is no log of a measurement."""
 
 _FIGURES = {"mean": "mean", "min": "min", "50%": "p50", "90%": "p90", "99%": "p99", "max": "max"}
 _COUNT = PrintedColumn("cnt", "count", "", "interval", "received")
@@ -82,7 +82,10 @@ _KNOWN = re.compile(
 
 
 class _Pings:
-    """The printed times of one process and size. ``row``: Middlemark's row, empty in ddsperf's logs."""
+    """The printed times of one process and size.
+
+    ``row``: the row that Middlemark printed; empty in ddsperf's own logs.
+    """
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -95,7 +98,7 @@ class _Pings:
     def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
         mean, low, p50, p90, p99, high = map(float, figures)
         self.p50.add(p50)
-        # If fewer than ten round trips of a second are above a quantile, ddsperf often prints the maximum as this
+        # ddsperf often prints the maximum as a quantile if fewer than ten round trips of the second are above the
         # quantile. Such a quantile is left out.
         if count >= 100:
             self.p90.add(p90)
@@ -111,7 +114,7 @@ class _Pings:
 
 
 class _Subscriber:
-    """The seconds in which a process received samples of one size, including silent seconds between others."""
+    """The seconds of a process that received samples of one size, including silent seconds between them."""
 
     def __init__(self, row: str) -> None:
         self.row = row
@@ -210,7 +213,7 @@ def _rows(
     timeouts: dict[int, int],
     publishers: set[int],
 ) -> list[tuple[int, str, ImportedTrial]]:
-    """Return each trial with the PID of its process and the name of its row."""
+    """Return the PID of the process, the name of the row, and the trial, for each trial."""
     rows = [
         (int(pid), each.row, _round_trips(int(pid), int(size), each, timeouts.get(int(pid), 0), int(pid) in publishers))
         for (pid, size), each in pings.items()
@@ -231,9 +234,9 @@ def _rows(
 
 
 def _costed(rows: list[tuple[int, str, ImportedTrial]], costs: dict[str, Costs]) -> Iterator[ImportedTrial]:
-    """Yield the trials.
+    """Yield the trials, with costs where these are known.
 
-    A trial gets the costs of its process if the process has no other trial and its pings were idle.
+    A trial gets the costs of its process if the process has no other trial and sent only pings.
     """
     idle = [(pid, row) for pid, row, each in rows if not _among_data(each)]
     with_costs = {(pid, row) for pid, row in idle if idle.count((pid, row)) == 1 and costs[row].has_own(pid)}

@@ -40,7 +40,7 @@ class _Process:
             self.threads[name] = self.threads.get(name, 0.0) + (user + system) * since
 
     def cost(self, pid: int) -> WorkerCost:
-        """Return the costs in the form of a worker's costs. Costs that the lines do not contain are None."""
+        """Return the costs as a worker's costs. A cost is None if no line contains it."""
         return WorkerCost(
             who=f"process {pid}",
             pid=pid,
@@ -61,10 +61,13 @@ class _Process:
 
 
 class Costs:
-    """The cost lines of a log: a process prints its own costs, and its peers' costs with the prefix ``@host:pid``."""
+    """The cost lines of a log.
+
+    A process prints its own costs, and also its peers' costs with the prefix ``@host:pid``.
+    """
 
     def __init__(self) -> None:
-        """Begin without lines."""
+        """Create the costs without any line."""
         self._processes: dict[tuple[int, int], _Process] = {}
         """Costs by the PIDs of the measured process and of the process that printed the line."""
 
@@ -94,7 +97,10 @@ class Costs:
         return (pid, pid) in self._processes
 
     def costs_of(self, pid: int, *, only_row: bool) -> tuple[WorkerCost, ...]:
-        """Return the costs of the process and of the peers in its lines; with ``only_row``, of all processes."""
+        """Return the costs of the process and of the peers that it printed.
+
+        ``only_row``: return the costs of all processes in the log.
+        """
         found = {}
         for (costs_of, by), process in sorted(self._processes.items()):
             if (only_row or pid in (costs_of, by)) and (costs_of not in found or costs_of == by):

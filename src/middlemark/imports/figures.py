@@ -1,9 +1,9 @@
 """Read figures that a document prints and that a study stores as TOML. Each row becomes a trial without samples.
 
 The keys ``document``, ``tool``, ``unit`` (ns, us, ms or s) and ``halves`` apply to the whole file. With ``halves`` the
-document prints half of each round trip, and the figures are doubled here. A ``[[figures]]`` table has levels by factor
-name, ``samples``, and figures. A list is a column, and all lists of a table have one value per row. A text in place of
-a figure is the reason why it is missing.
+document prints half of each round trip, and this module doubles the figures. A ``[[figures]]`` table has levels by
+factor name, ``samples``, and figures. A list is a column, and all lists of a table have one value per row. A text in
+place of a figure is the reason why the figure is missing.
 """
 
 import re
@@ -141,7 +141,7 @@ def _loss(where: Cell, numbers: Mapping[str, float]) -> float | None:
 
 
 def _missing(figures: Mapping[str, Level]) -> Iterator[RunWarning]:
-    """Yield a warning that names the figures of a row for which the document gives a reason instead of a number."""
+    """Yield a warning with the figures of a row for which the document has a reason in place of a number."""
     reasons = [f"{key}: {value}" for key, value in figures.items() if isinstance(value, str)]
     if reasons:
         yield RunWarning("figures-missing", f"the document has no figure for {'; '.join(reasons)}")
@@ -151,7 +151,7 @@ def _cell(row: Mapping[str, Any], tool: str) -> Cell:
     levels = {FACTORS[key].field: value for key, value in row.items() if key in FACTORS and key != "adapter"}
     size, pattern = levels.pop("size", 0), levels.pop("pattern", "ping-pong")
     where = cell(f"{row['adapter']} ({tool})", size, pattern, (), **levels)
-    # The level ``off`` is stored as None, which the function ``cell`` takes for an unknown level.
+    # A cell stores the level ``off`` as None, but the function ``cell`` reads None as an unknown level.
     stated = {FACTORS[key].field for key in row if key in FACTORS}
     return msgspec.structs.replace(where, unknown=tuple(each for each in where.unknown if each not in stated), **levels)
 

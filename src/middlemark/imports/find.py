@@ -1,4 +1,4 @@
-"""Find the format of a log from its beginning, never from its name."""
+"""Find the format of a log from its first bytes, never from its name."""
 
 import re
 
@@ -47,7 +47,7 @@ FORMATS = (
 """The formats in the order in which they are tried: the most specific first."""
 
 HEAD_BYTES = 1 << 20
-"""The number of bytes at the beginning of a log in which a format is searched."""
+"""The format of a log is searched in this number of bytes at its beginning."""
 
 _OURS = re.compile(
     rb"^(?:# As ddsperf 0\.10 prints them; the differences|# Half round trips(?: in us)?: |"
@@ -57,23 +57,23 @@ _OURS = re.compile(
 
 
 def find(head: bytes) -> LogFormat | None:
-    """Return the format of a log that begins with these bytes; None: no known tool writes such logs."""
+    """Return the format of a log that begins with these bytes; None: no known tool writes logs that begin like this."""
     # HEAD_BYTES may have cut the last line. With a line end it counts as a line, so that a pattern can match it.
     text = b"\n".join(line for lines in Lines([head, b"\n"]) for line in map(bytes.strip, lines))
     return next((each for each in FORMATS if each.known.search(text)), None)
 
 
 def is_ours(head: bytes) -> bool:
-    """Say whether Middlemark printed this file in another tool's format. Such a file is refused: import the run itself.
+    """Say whether Middlemark printed this file in another tool's format. The user should import the run instead.
 
-    Output in ddsperf's format is accepted, except from old versions that printed whole round trips: the import would
-    double such round trips.
+    Output in ddsperf's format is accepted, except from old versions of Middlemark that printed whole round trips: the
+    import would double such round trips.
     """
     return _OURS.search(head) is not None
 
 
 def refusal(head: bytes) -> str:
-    """Return why a file is not a log of a known tool: its first non-empty line, and the nearest and known formats."""
+    """Return why the file is no known log, with its first non-empty line and the nearest and known formats."""
     there = ", ".join(each.name for each in FORMATS)
     for lines in Lines([head, b"\n"]):
         for number, line in enumerate(lines, start=1):
@@ -87,11 +87,11 @@ def refusal(head: bytes) -> str:
 _WORD = re.compile(r"[A-Za-z][A-Za-z_./-]{2,}|\d+(?:\.\d+)?%")
 _SEARCHED = 1 << 14
 _LEAST_SHARED = 3
-"""The fewest words of a format that a file must have, so that the format is called the nearest."""
+"""A format can be the nearest only if the file has at least this number of its words."""
 
 
 def _nearest(head: bytes) -> LogFormat | None:
-    """Return the format of whose headings and columns the file has the most words; None: too few words."""
+    """Return the format that shares the most words with the file; None: too few words."""
     found = {each.lower() for each in _WORD.findall(head[:_SEARCHED].decode(errors="replace"))}
     shared = {
         each: len(found & {word.lower() for form in each.forms for word in _WORD.findall(_words(form))})

@@ -26,8 +26,8 @@ FORM = Form(
 )
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _BY_REAL_TIME = ("/real_time", "/manual_time")
-"""If a benchmark's name contains one of these, the benchmark's rates are per real time, otherwise per processor
-time."""
+"""A benchmark whose name contains one of these has rates per real time; other benchmarks have rates per
+processor time."""
 
 
 def _read(blocks: Iterable[bytes]) -> Log:
@@ -97,7 +97,7 @@ def _measured(row: Mapping[str, Any], aggregate: bool) -> ImportedTrial | None:
 
 
 def _size(row: Mapping[str, Any], name: str) -> tuple[int, bool]:
-    """Return the bytes of an iteration (0: unknown), and whether the size is only guessed from the benchmark's name."""
+    """Return the bytes of an iteration (0: unknown), and True if only the benchmark's name suggests the size."""
     by_real_time = any(part in name for part in _BY_REAL_TIME)
     rate, time = figure(row.get("bytes_per_second")), figure(row.get("real_time" if by_real_time else "cpu_time"))
     unit = _UNITS.get(word(row.get("time_unit")) or "ns")

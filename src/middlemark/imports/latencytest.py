@@ -59,7 +59,7 @@ REFUSED = _form(
     "whole up to 1.8.1 and in 1.9.0, halves in 1.8.2, 1.8.3 and 1.9.1 to 1.9.3; refused",
 )
 
-# Figures always have three decimals, which distinguishes a decimal comma from the comma between columns.
+# Figures always have three decimals, so a comma before three last digits is a decimal comma.
 _ROW = re.compile(rb"(\d{1,12}), *(\d{1,12})" + rb", *(-?\d{1,12}[.,]\d{3})" * 8)
 _TWO_DECIMALS = re.compile(rb"(\d{1,12}), *(\d{1,12})" + rb", *(-?\d{1,12}[.,]\d{2})" * 8)
 _HEADER = re.compile(rb"Bytes, *Samples, *stdev, *mean, *min, *50%, *90%, *99%, *99\.99%, *max")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 LONGEST = 1 << 20
-"""No tool writes longer lines. A longer line is dropped while it is read, and counted as not read."""
+"""A longer line is dropped while it is read, and counts as not read: no tool writes such lines."""
 
 _ENDS = bytes.maketrans(b"\r\0", b"\n\n")
 """A carriage return and the zero bytes that a crash leaves in a file also end a line."""
@@ -13,14 +13,14 @@ _ENDS = bytes.maketrans(b"\r\0", b"\n\n")
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 _SHOWN = 60
 MOST = 10**15
-"""Every number in a log is smaller, whatever its unit."""
+"""A number in a log must be smaller than this, whatever its unit. Otherwise it is an error."""
 _DIGITS = 18
 
 
 class Lines:
-    """The lines of a log, one list per block, and the number of lines not read. Iterate only once.
+    """The lines of a log, in one list per block, and the number of lines that could not be read. Iterate only once.
 
-    Text after the last line end may be incomplete (``12`` may have been ``12345``), so it counts as not read.
+    A text after the last line end may be incomplete (``12`` may have been ``12345``), so it counts as not read.
     """
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
@@ -91,7 +91,7 @@ def utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _with_one_line_end(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Replace CR LF by a line feed, also if a block ends between them."""
+    """Replace CR LF by a line feed, also if CR ends one block and LF begins the next."""
     held = b""
     for block in blocks:
         joined = held + block

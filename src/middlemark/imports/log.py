@@ -42,7 +42,7 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
     failed: Failure | None = None
     measured_s: float | None = None
     records: tuple[Records, ...] = ()
-    """The records of single messages, if the log has them. The next two fields then describe the roles."""
+    """The records of single messages, if the log has them. The next two fields then have the facts of the roles."""
     publishers: tuple[Sent, ...] = ()
     subscribers: tuple[Arrived, ...] = ()
     stamps_absent: str | None = None
@@ -66,14 +66,17 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogFormat(msgspec.Struct, frozen=True):
-    """One format of one tool. ``known`` matches the beginning of every file with this format, and of no other file."""
+    """One format of one tool.
+
+    ``known`` is a pattern that matches the beginning of each file in this format and of no other.
+    """
 
     name: str
     tool: str
     known: re.Pattern[bytes]
     parse: Callable[[Iterable[bytes]], Log]
     forms: tuple[Form, ...] = ()
-    """The forms of the output of the tool's versions."""
+    """The forms of the output in the different versions of the tool."""
 
     def read(self, blocks: Iterable[bytes]) -> Log:
         """Read a file of this format, and mark figures that contradict each other. Raises NotRead."""
@@ -92,7 +95,7 @@ _FACTORS = tuple(each for each in FIELDS if each not in ("adapter", "pattern", "
 def cell(
     adapter: str, size: int, pattern: str = "ping-pong", native: tuple[tuple[str, str], ...] = (), **levels: Level
 ) -> Cell:
-    """Return a cell of which only the given levels are known. A level of None, or a size of 0, is unknown."""
+    """Return a cell of which only the given levels are known. None, or a size of 0, is an unknown level."""
     stated = {field: level for field, level in levels.items() if level is not None}
     given = (*stated, *(("native",) if native else ()))
     unknown = (*(field for field in _FACTORS if field not in given), *(() if size else ("size",)))
@@ -101,7 +104,7 @@ def cell(
 
 
 def imported_warning(of: Cell) -> RunWarning:
-    """Return the warning of every imported row: what the log does not say about the measurement."""
+    """Return the warning that every imported row has: what the log does not say about the measurement."""
     unknown = [each for each in _STATED if each in of.unknown]
     return RunWarning(
         "imported",
@@ -116,7 +119,7 @@ _STATED = ("size", "transport", "receive", "reliability", "depth", "payload", "p
 def halved(tool: str, also: str = "") -> RunWarning:
     """Return the warning about figures that the tool printed as half round trips.
 
-    ``also``: what else changes the figures.
+    ``also``: another reason why the figures differ from the printed ones.
     """
     return RunWarning(
         "half-round-trip",
@@ -126,7 +129,7 @@ def halved(tool: str, also: str = "") -> RunWarning:
 
 
 def no_result(of: Cell, seen: str) -> ImportedTrial:
-    """Return the failed trial of a log without figures. ``seen``: the content of the log in place of figures."""
+    """Return the failed trial of a log without figures. ``seen``: what the log has in place of figures."""
     text = f"its log has {seen} but no result after it: the tool hung, crashed or was stopped"
     return ImportedTrial(
         cell=of,

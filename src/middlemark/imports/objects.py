@@ -1,6 +1,6 @@
 """Read the JSON that benchmarks write.
 
-The file may be complete, cut off because the program was killed, or contain several documents.
+The file may be complete, it may be cut off because the program was killed, or it may contain several documents.
 """
 
 import json
@@ -19,7 +19,10 @@ MOST_BYTES = 256 << 20
 
 
 class Element(msgspec.Struct, frozen=True):
-    """An object of the array of measurements, and the fields before the array. ``whole``: the object is not cut off."""
+    """An object of the array of measurements, and the fields before the array.
+
+    ``whole``: False if the object is cut off.
+    """
 
     head: Mapping[str, Any]
     value: Mapping[str, Any]
@@ -39,7 +42,7 @@ def text_of(blocks: Iterable[bytes]) -> str:
 
 
 def elements(text: str, array: str, inner: str | None = None) -> Iterator[Element | str]:
-    """Yield every object of the arrays with this name; for an unreadable object, yield its first characters.
+    """Yield every object of the arrays with this name. An unreadable object becomes a text with its first characters.
 
     ``inner``: the name of an array inside the objects. If an object is cut off, the complete elements of its inner
     array are still read.
@@ -53,7 +56,7 @@ def elements(text: str, array: str, inner: str | None = None) -> Iterator[Elemen
 
 
 def documents(text: str) -> Iterator[dict[str, Any] | str]:
-    """Yield every object that begins a line; for an unreadable object, yield its first characters."""
+    """Yield every object at the beginning of a line. An unreadable object becomes a text with its first characters."""
     opening = re.compile(r"^[ \t]*\{", re.M)
     at = 0
     while found := opening.search(text, at):
@@ -89,7 +92,7 @@ def _of_array(text: str, at: int, head: Mapping[str, Any], inner: str | None) ->
 
 
 def _after(text: str, at: int) -> int:
-    """Return the position at which the next document may begin, after unreadable text."""
+    """Return the position at which the next document may begin after unreadable text."""
     following = re.compile(r"\n\{").search(text, at + 1)
     return following.start() + 1 if following else len(text)
 
@@ -135,21 +138,21 @@ def count(value: object) -> int | None:
 
 
 def word(value: object) -> str:
-    """Return a text of a document, cut to the length of a row's name; empty: the value is not a text."""
+    """Return a text of a document, cut to the length of a row's name. Empty: the value is not a text."""
     return clean(value[:100]) if isinstance(value, str) else ""
 
 
 class Objects:
-    """Counts the measurements of a document, and the measurements that could not be read."""
+    """Counts the measurements of a document, and those that could not be read."""
 
     def __init__(self) -> None:
-        """Begin without measurements."""
+        """Create the counts, all zero."""
         self.number = 0
         self.unread = 0
         self.first: tuple[int, str] | None = None
 
     def refuse(self, text: str) -> None:
-        """Count the latest measurement as not read."""
+        """Count the latest measurement as not read. ``text``: what could not be read."""
         self.unread += 1
         if self.first is None:
             self.first = (self.number, clean(text))

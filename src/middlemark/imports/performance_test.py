@@ -33,14 +33,14 @@ _BETWEEN = re.compile(rb",[ \t]+")
 
 
 class _Experiment:
-    """The settings of an experiment, by their JSON names, and the rows, one per second."""
+    """The settings of an experiment by their JSON names, and the sums of the rows (one row per second)."""
 
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
         self.columns: list[str] = []
         self.json = False
         self.tally: CountsTally | None = None
-        """The sums of the rows; None: there is no row yet."""
+        """The sums of the rows; None: no row was added."""
 
     def add(self, second: PrintedSecond) -> None:
         """Add a row. The settings come before the rows."""
@@ -56,17 +56,20 @@ class _Experiment:
 
     @property
     def publishers(self) -> int | None:
-        """The publishers of the process; None: unknown. Without any, the process prints its own default rate."""
+        """The number of publishers of the process; None: unknown.
+
+        With 0, the rate that the process prints has no meaning.
+        """
         return _whole(self.settings.get("number_of_publishers"))
 
     @property
     def subscribers(self) -> int | None:
-        """The subscribers of the process; None: unknown, or none."""
+        """The number of subscribers of the process; None: unknown or 0."""
         return _whole(self.settings.get("number_of_subscribers")) or None
 
     @property
     def form(self) -> Form:
-        """The form of the output, by version and columns."""
+        """The form of the output, found by version and columns."""
         if self.json:
             return JSON_FORM
         if any(each.startswith("pub_loop_res") for each in self.columns):
@@ -208,7 +211,7 @@ def _measured(of: _Experiment, tally: CountsTally) -> ImportedTrial:
     settings = of.settings
     mode = settings.get("roundtrip_mode", "").upper()
     subscribers, publishers, message = of.subscribers, of.publishers, of.message
-    alone = publishers == 0  # then the process counts nothing as sent
+    alone = publishers == 0  # without publishers, the process counts no message as sent
     rate = None if alone else _whole(settings.get("rate"))
     quality = (settings.get("qos_reliability") or settings.get("qos", "")).upper()
     size = size_of(message)
@@ -249,7 +252,7 @@ def _measured(of: _Experiment, tally: CountsTally) -> ImportedTrial:
 
 
 def _counted_back(counts: CountsBack, alone: bool) -> RunWarning:
-    """Return the warning about counts that the tool prints as rates."""
+    """Return the warning that the tool prints rates, from which the counts were computed."""
     sent = "" if alone else f"sent {counts.sent}, "
     boot = "; the first row, which it divides by the time since the machine's start, is not in the rate and the loss"
     return RunWarning(

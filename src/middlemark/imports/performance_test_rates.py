@@ -1,7 +1,8 @@
 """Convert the rates that performance_test prints in place of counts back to counts.
 
-The tool divides each count by a duration D in seconds and cuts off the fraction, for each subscriber. So a printed rate
-is a range of counts. ``data_received`` is a rate too, but in bytes, so it gives the count of received messages exactly.
+For each subscriber, the tool divides the count by a duration D in seconds and cuts off the fraction. So a printed rate
+stands for a range of counts. ``data_received`` is also a rate, but in bytes, and gives the exact count of received
+messages.
 """
 
 import math
@@ -85,7 +86,7 @@ FORMS = (UP_TO_1_1, OF_1_3, SINCE_2, JSON_FORM)
 _NAMED = re.compile(r"(?:Array|Struct)(\d+)([km]?)(?:Bounded|Unbounded)?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
 _HEADER_BYTES = 16
-"""The time and the number in each message, which the name of its type does not count."""
+"""The time and the number in each message. The size in the name of a message type does not include these bytes."""
 
 
 class PrintedSecond(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,36 +136,36 @@ class CountsBack(msgspec.Struct, frozen=True):
     received: Range
     sent: Range
     sent_nearest: int
-    """The count in the range ``sent`` that fits best to the messages that arrived."""
+    """The count in the range ``sent`` that agrees best with the number of messages that arrived."""
     lost: Range
     since_boot: bool
-    """The divisor of the first row is the time since the machine's start."""
+    """True if the tool divided the first row by the time since the machine's start."""
     hz: float | None
-    """Messages per second of all subscribers; None: none arrived."""
+    """Messages per second of all subscribers; None: no message arrived."""
     latency: Summary | None
 
 
 def size_of(message: str) -> int:
-    """Return the bytes that the name of a type states (``Array1m``); 0: the name states none."""
+    """Return the bytes in the name of a message type (``Array1m``); 0: the name has no size."""
     named = _NAMED.fullmatch(message.strip())
     return int(named[1]) * _UNITS[named[2].lower()] if named and len(named[1]) < 10 else 0
 
 
 class _Span:
-    """The messages and the time of the rows after the first and up to the last row with messages.
+    """The messages and the time of some rows: after the first of them, up to the last row with messages.
 
-    The first of them is left out because the messages began within it, or because its length is unknown.
+    The first row is left out because the messages began within it, or because its length is unknown.
     """
 
     def __init__(self, *, begun: bool) -> None:
-        """``begun``: a row with messages came before."""
+        """Create the span. ``begun``: messages arrived in an earlier row."""
         self.begun = begun
         self._first = self._whole = self._open = _NOTHING
         self._unknown = False
-        """A row has no length, so the rows last since the row before."""
+        """True if a row has no length. Then the time since the row before is used for all rows."""
 
     def add(self, messages: int, seconds: float, since_s: float, *, busy: bool) -> None:
-        """Add a row. ``since_s``: the time since the row before."""
+        """Add a row that lasted ``seconds`` (0: unknown). ``since_s``: the time since the row before."""
         row = (messages, seconds, since_s)
         if not self.begun:
             self.begun = busy
@@ -177,14 +178,14 @@ class _Span:
 
     @property
     def hz(self) -> float | None:
-        """The messages per second; None: there are none."""
+        """The messages per second; None: no message, or no time."""
         messages, seconds, since_s = self._whole if self._whole[0] else self._first
         span = since_s if self._unknown or seconds <= 0 else seconds
         return messages / span if messages and span > 0 else None
 
 
 _Rows = tuple[int, float, float]
-"""The messages of some rows, the lengths of the rows, and the time from the row before the first to the last."""
+"""(number of messages, sum of the rows' lengths in s, time in s from the row before the first to the last row)."""
 _NOTHING: _Rows = (0, 0.0, 0.0)
 
 
@@ -193,10 +194,13 @@ def _sum(some: _Rows, others: _Rows) -> _Rows:
 
 
 class _RowSums:
-    """The sums over the rows, if a message has ``sizeof`` bytes. 0: it is unknown, and the rates are used."""
+    """The sums over the rows, if a message has ``sizeof`` bytes.
+
+    With 0 the size is unknown, and the sums use the rates.
+    """
 
     def __init__(self, sizeof: int, *, so_far: bool) -> None:
-        """``so_far``: the latencies of a row are those of all rows up to it."""
+        """Create the sums. ``so_far``: the latencies of a row cover all rows up to this row."""
         self.sizeof = sizeof
         self.received = ZERO
         self.sent_nearest = 0
@@ -207,7 +211,7 @@ class _RowSums:
         self._high: float | None = None
 
     def add(self, row: PrintedSecond, arrived: Range, sent: Range, expected: int) -> None:
-        """Add a row. ``expected``: the messages that must have been sent."""
+        """Add a row. ``expected``: the number of messages that must have been sent."""
         self.received += arrived
         self.sent_nearest += min(max(expected, sent.low), sent.high)
         if row.mean is None or not arrived.high:
@@ -225,7 +229,7 @@ class _RowSums:
 
     @property
     def latency(self) -> Summary | None:
-        """The latency of all messages: its minimum, maximum, mean and variance follow from those of the rows."""
+        """The latency of all messages. Its minimum, maximum, mean and variance are computed from those of the rows."""
         if not self._weight:
             return None
         mean = self._mean / self._weight
@@ -234,16 +238,17 @@ class _RowSums:
 
 
 class CountsTally:
-    """Adds up the rows of a log one by one. ``size``: bytes by the name of the type, 0 if unknown."""
+    """Adds up the rows of a log one by one. ``size``: the bytes in the name of the message type; 0: unknown."""
 
     def __init__(self, form: Form, size: int, publishers: int, subscribers: int) -> None:
-        """``form``: decides which duration a row was divided by."""
+        """Create the tally. ``form`` decides by which duration the tool divided a row."""
         self._form = form
         self._publishers, self._subscribers = publishers, subscribers
         so_far = any(each.over == "so far" for each in form.columns if each.becomes.startswith("one_way"))
         self._readings = [_RowSums(size + _HEADER_BYTES if size else 0, so_far=so_far), _RowSums(0, so_far=so_far)]
         self._spans = [(_Span(begun=True), _Span(begun=False)) for _ in self._readings]
-        """For each reading the rows after the first, if messages arrived within the first row, and if not."""
+        """For each of ``_readings`` two spans of the rows after the first: the first span is used if messages arrived
+        within the first row."""
         self._fits = size > 0
         self._sent = self._lost = ZERO
         self._first: PrintedSecond | None = None
@@ -252,19 +257,19 @@ class CountsTally:
         self._shortest, self._longest = math.inf, 0.0
         self._own_divisor = form in (OF_1_3, SINCE_2)
         self.repeated = False
-        """The time in the rows goes backwards."""
+        """True if the time in the rows goes backwards."""
 
     @property
     def since_boot(self) -> bool:
-        """Say whether the divisor of the first row is the time since the machine's start."""
+        """True if the tool divided the first row by the time since the machine's start."""
         first = self._first
         return self._own_divisor and first is not None and first.seconds > first.at_s + 2
 
     def add(self, row: PrintedSecond) -> None:
-        """Add a row."""
+        """Add a row, in the order of the log."""
         length = row.seconds or 1.0
         self._shortest, self._longest = min(self._shortest, length), max(self._longest, length)
-        if row.received or self._form is not OF_1_3:  # in 1.3 the bytes of a row without messages are of the row before
+        if row.received or self._form is not OF_1_3:  # in 1.3, a row without messages repeats earlier bytes
             self._fits = self._fits and _fits(row, self._readings[0].sizeof, self._subscribers)
         before, self._before = self._before, row
         if before is None:
@@ -281,7 +286,10 @@ class CountsTally:
         self._lost += _range(row.lost, divisor, divisor, self._subscribers)
 
     def _add(self, row: PrintedSecond, low_s: float, high_s: float, *, repeats: bool = False) -> list[Range]:
-        """Add a row that was divided by between ``low_s`` and ``high_s``; return its messages for each reading."""
+        """Add a row that was divided by ``low_s`` to ``high_s``.
+
+        Return the received messages for each of ``_readings``.
+        """
         missing = _range(row.lost, low_s, high_s, self._subscribers)
         sent = _range(row.sent, low_s, high_s, self._publishers)
         self._sent += sent
@@ -294,16 +302,16 @@ class CountsTally:
 
     def _add_first(self, row: PrintedSecond, low_s: float, high_s: float) -> None:
         self._first_arrived = self._add(row, low_s, high_s)
-        if not self.since_boot:  # divided by hours, any loss is cut to zero
+        if not self.since_boot:  # a division by hours cuts any loss to zero
             self._lost += _range(row.lost, low_s, high_s, self._subscribers)
 
     def counts(self) -> CountsBack:
-        """Return the counts of all rows, of which there is at least one. Call it once."""
+        """Return the counts of all rows. Needs at least one row. Call it once."""
         first = self._first
         assert first is not None
         chosen = 0 if self._fits else 1
         reading, (after_first, later) = self._readings[chosen], self._spans[chosen]
-        if not self._own_divisor:  # the divisor of the first row is not in the log, but is about that of the others
+        if not self._own_divisor:  # the log lacks the divisor of the first row, which is about that of the others
             self._add_first(first, self._shortest, self._longest)
         arrived = self._first_arrived[chosen]
         hz = later.hz
@@ -322,7 +330,7 @@ class CountsTally:
 
 
 def _range(rate: int, low_s: float, high_s: float, parts: int) -> Range:
-    """Return the counts that ``parts`` rates with this sum can have been."""
+    """Return the least and the greatest count that ``parts`` cut-off rates with the sum ``rate`` can have."""
     low = math.ceil(rate * low_s - 1e-6)
     return Range(low, max(low, math.ceil((rate + parts) * high_s - 1e-6) - 1))
 

@@ -1,4 +1,4 @@
-"""Check that the figures of an imported row fit together, and mark figures that contradict each other."""
+"""Check that the figures of an imported row fit together; add a warning to figures that contradict each other."""
 
 import itertools
 from collections.abc import Iterable
@@ -18,14 +18,14 @@ def checked(log: Log) -> Log:
 
 
 def contradiction(text: str, reading: str) -> RunWarning:
-    """Return the warning about figures that contradict each other. ``reading``: the figure that the row uses."""
+    """Return the warning about figures that contradict each other. ``reading``: what the row shows in this case."""
     return RunWarning(
         "contradiction", f"{text}; {reading}", "check the log against the tool's source, or measure again"
     )
 
 
 def ascending(figures: Iterable[float | None]) -> bool:
-    """Say whether the figures that are not None ascend."""
+    """Say whether the figures ascend. None is skipped."""
     known = [each for each in figures if each is not None]
     return all(lower <= higher for lower, higher in itertools.pairwise(known))
 
@@ -39,7 +39,7 @@ def out_of_order(lines: int, of: int) -> tuple[RunWarning, ...]:
 
 
 def differ(name: str, value: float, of_what: str, other: float) -> tuple[RunWarning, ...]:
-    """Return a warning if a printed figure differs by more than ``_TOLERANCE`` from the value by other figures."""
+    """Return a warning if ``value`` differs by more than ``_TOLERANCE`` from ``other``, the value by other figures."""
     if abs(value - other) <= _TOLERANCE * max(abs(value), abs(other)) + _SMALL:
         return ()
     return (contradiction(f"{name} is {value:,.6g}, but {of_what} is {other:,.6g}", f"{name} is shown as printed"),)
@@ -47,7 +47,7 @@ def differ(name: str, value: float, of_what: str, other: float) -> tuple[RunWarn
 
 _TOLERANCE = 0.05
 _SMALL = 0.1
-"""Tools print small rates with one decimal."""
+"""Differences up to this are allowed, because tools print small rates with one decimal."""
 
 
 def _checked(trial: ImportedTrial) -> ImportedTrial:
@@ -74,7 +74,7 @@ _RATES = ("rate_hz", "rate_total_hz", "sent_hz")
 
 
 def _one_for_each_code(warnings: Iterable[RunWarning]) -> tuple[RunWarning, ...]:
-    """Return one warning for each code, with the texts of all: a row shows only one warning for each code."""
+    """Return one warning for each code, with the texts of all its warnings: a row shows one warning for each code."""
     merged: dict[str, RunWarning] = {}
     for each in warnings:
         first = merged.get(each.code)
@@ -88,7 +88,10 @@ def _us(ns: float) -> str:
 
 
 def _without_maxima(summary: Summary, trial: ImportedTrial, kind: str, found: list[RunWarning]) -> Summary:
-    """Leave out the quantiles that equal the maximum, if the number of samples is unknown: too few are above them."""
+    """Leave out the quantiles that equal the maximum: fewer than ten samples are above such a quantile.
+
+    If the number of samples is known, nothing is left out here.
+    """
     if trial.samples or summary.max is None:
         return summary
     same = {field: None for field in QUANTILES if getattr(summary, field) == summary.max != summary.min}
@@ -105,7 +108,7 @@ def _without_maxima(summary: Summary, trial: ImportedTrial, kind: str, found: li
 
 
 def _in_order(summary: Summary, kind: str, found: list[RunWarning]) -> Summary:
-    """Leave out quantiles that are zero above a minimum, or out of order with most of the other figures."""
+    """Leave out each quantile that is zero although the minimum is not, or that is not between its neighbours."""
     order = ("min", *QUANTILES, "max")
     kept = {field: value for field in order if (value := getattr(summary, field)) is not None}
     out: dict[str, float] = {}
@@ -142,12 +145,15 @@ def _in_order(summary: Summary, kind: str, found: list[RunWarning]) -> Summary:
 
 
 _BETWEEN = 0.02
-"""Tools round the mean, minimum and maximum differently: a mean is wrong only if it is outside by more than this
-share."""
+"""A mean is wrong only if it is outside minimum and maximum by more than this share, because tools round the three
+differently."""
 
 
 def _counts(trial: ImportedTrial) -> list[RunWarning]:
-    """Return a warning if more messages arrived than were sent, by the counts or else by the rates."""
+    """Return a warning if more messages arrived than were sent.
+
+    The counts are compared, or the rates if there are none.
+    """
     if trial.cell.pattern != "stream" or ("subscribers" in trial.cell.unknown and trial.rate_total_hz is None):
         return []
     copies = 1 if "subscribers" in trial.cell.unknown else trial.cell.subscribers
@@ -169,4 +175,5 @@ def _counts(trial: ImportedTrial) -> list[RunWarning]:
 
 
 _MOST_ARRIVED = 1.01
-"""Sender and receiver count over slightly different times."""
+"""More messages may arrive than were sent, up to this factor: sender and receiver count over slightly different
+times."""

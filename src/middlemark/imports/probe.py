@@ -1,6 +1,7 @@
 """Read the files of the probe, one per process. Joins both ends of each topic, and shows spans as round trips.
 
-A row is a topic from one probe to another, in any processes with these probe names, or a span or iteration of a probe.
+A row is a topic from one probe to another, or a span or an iteration of one probe. Processes with the same probe name
+count as one probe.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +34,7 @@ together."""
 
 
 def read_probes(files: Sequence[tuple[str, bytes]]) -> Log:
-    """Return the measurements of all processes. Raises NotRead, which names every unreadable file and the reason."""
+    """Return the measurements of all processes. Raises NotRead with every unreadable file and the reason."""
     read, wrong = [], []
     for name, data in files:
         try:
@@ -129,7 +130,7 @@ def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
 
 
 def _histogram(counted: Sequence[npt.NDArray[np.int64]], rate: Rate) -> npt.NDArray[np.void]:
-    """Return the histogram in ns. Where a tick is shorter than 1 ns, neighbouring buckets overlap by less than 1 ns."""
+    """Return the histogram in ns. If a tick is shorter than 1 ns, neighbouring buckets overlap by less than 1 ns."""
     rows = np.concatenate(counted)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     found = np.zeros(len(rows), HISTOGRAM)

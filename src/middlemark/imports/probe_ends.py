@@ -1,6 +1,6 @@
 """Join both ends of a topic of the probe by sequence number.
 
-The result is one-way latencies, and the numbers of lost, duplicated and reordered messages.
+The result has one-way latencies, and the numbers of lost, duplicated and reordered messages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,14 +20,14 @@ Ns = npt.NDArray[np.int64]
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """A straight line that converts ticks to CLOCK_MONOTONIC, the same for all processes with the same clock."""
+    """A straight line that converts ticks to CLOCK_MONOTONIC. Processes with the same clock have the same line."""
 
     ticks: int
     ns: int
     ns_per_tick: float
 
     def at(self, ticks: npt.NDArray[np.uint64] | int) -> Ns:
-        """Return the times in ns."""
+        """Convert ticks to CLOCK_MONOTONIC in ns."""
         since: Ns = np.asarray(ticks).astype(np.int64) - self.ticks
         at: Ns = self.ns + np.rint(since * self.ns_per_tick).astype(np.int64)
         return at
@@ -45,14 +45,14 @@ class End(msgspec.Struct, frozen=True, eq=False):
     beyond: int
     begin_ns: int
     end_ns: int
-    """The end of the recording: the process ended, or its buffer was full."""
+    """The time at which the recording ended, because the process ended or its buffer was full."""
 
 
 class _Sends(msgspec.Struct, frozen=True, eq=False):
-    """The messages of a topic that have a unique sequence, in the order of the sequences.
+    """The sent messages of a topic whose sequence number is unique, ordered by sequence number.
 
     For each message: its sender's index in ``ends``, its position among that sender's messages, and its time.
-    ``twice``: the number of messages that share a sequence.
+    ``twice``: the number of messages whose sequence number is not unique.
     """
 
     sequences: npt.NDArray[np.uint64]
@@ -63,12 +63,12 @@ class _Sends(msgspec.Struct, frozen=True, eq=False):
 
 
 def clock_of(of: Stamps) -> tuple[str, str]:
-    """Return an id of the machine's boot, or else the file's name, and the name of the clock."""
+    """Return what identifies the clock: the id of the boot (else the file's name), and the clock's name."""
     return of.boot or of.file, of.clock
 
 
 def ends_of(of: Stamps, rates: Mapping[tuple[str, str], Rate], kind: int) -> Iterator[End]:
-    """Yield the ends of a process. ``kind``: SENT or RECEIVED."""
+    """Yield the topics that a process sent (``kind`` SENT) or received (RECEIVED), each with its messages."""
     rate = rates[clock_of(of)]
     of_kind = of.records[of.records["kind"] == kind]
     for probe, topic in dict.fromkeys(of.names.values()):
@@ -103,9 +103,9 @@ def trials_of_topic(sent: Sequence[End], received: Sequence[End]) -> Iterator[Im
 
 
 def _sends(sent: Sequence[End]) -> _Sends:
-    """Return the sent messages.
+    """Return the sent messages with a unique sequence number.
 
-    A sequence that was sent twice is left out, because it is unknown which of the two arrived.
+    If a sequence number was sent twice, both messages are left out: it is unknown which of them arrived.
     """
     sequences = np.concatenate([each.sequences for each in sent])
     ends = np.repeat(np.arange(len(sent)), [len(each.sequences) for each in sent])
@@ -189,8 +189,8 @@ def _due(
 ) -> tuple[int, int]:
     """Return how many messages were due, and how many were sent too early to count.
 
-    Messages are due from the first message that arrived, because both ends had found each other by then, until the
-    receiver ends. If a buffer was full, arrivals may be missing in the recording, so messages are due only until the
+    Messages are due from the first message that arrived, because both ends had found each other by then. They are due
+    until the receiver ends. If a buffer was full, the recording may lack arrivals, so messages are due only until the
     last message that arrived.
     """
     sent_at = sends.at[is_chosen]
@@ -273,7 +273,7 @@ def beyond_buffer(text: str) -> RunWarning:
 
 
 def written_back(read: Sequence[Stamps]) -> list[RunWarning]:
-    """Return the warning about stamps that were written to a file on a disk; empty: all were in memory."""
+    """Return the warning about stamps in a file on a disk, which costs time. Empty: all files were in memory."""
     if all(each.in_memory for each in read):
         return []
     return [

@@ -19,12 +19,12 @@ _CHUNK_RECORDS = 1023
 _OCTAVE_BITS, _OCTAVES = 5, 44
 _BUCKETS = _OCTAVES << _OCTAVE_BITS
 _MEMORY = (0x0102_1994, 0x8584_58F6)
-"""The magic numbers of tmpfs and ramfs. These file systems never write a page back, so no stamp waits for a disk."""
+"""The magic numbers of tmpfs and ramfs. These file systems never write to a disk, so no stamp waits for a disk."""
 
 _MOST = 1 << 60
-"""A number of ticks that no counter reaches."""
+"""No counter reaches this number of ticks."""
 LONGEST = 1 << 55
-"""Every recording has fewer ticks. At 3 GHz this number of ticks takes months."""
+"""No recording has this number of ticks: at 3 GHz they take months."""
 NS_PER_TICK = (0.05, 100.0)
 """The shortest and longest tick of any clock: 20 GHz and 10 MHz."""
 
@@ -64,7 +64,7 @@ class Stamps(msgspec.Struct, frozen=True, kw_only=True):
     """The id of this boot of the machine; processes with the same id share its clocks. Empty: unknown."""
     clock: str
     anchors: tuple[tuple[int, int], ...]
-    """Ascending pairs of ticks and CLOCK_MONOTONIC in ns. The two clocks of a pair were read at the same time."""
+    """Ascending pairs: ticks, and CLOCK_MONOTONIC in ns read at the same time."""
     names: dict[int, tuple[str, str]]
     """Topic number → probe and topic."""
     records: Records
@@ -77,11 +77,11 @@ class Stamps(msgspec.Struct, frozen=True, kw_only=True):
     """The ticks at which the first stamp did not fit; None: all stamps fitted."""
     unnamed: int
     beyond: dict[int, tuple[int, int]]
-    """Topic number → the numbers of sent and received messages that did not fit."""
+    """Topic number → the number of sent and of received messages whose stamps did not fit."""
     buckets: dict[tuple[int, int], Records]
-    """Topic number and SPAN or ITERATION → durations that did not fit: lower and upper bounds and counts."""
+    """(Topic number, SPAN or ITERATION) → durations that did not fit, as lower bound, upper bound and count."""
     in_memory: bool
-    """True if the file's folder is on a file system that never writes back."""
+    """True if the file was in memory, on a file system that never writes to a disk."""
 
 
 def is_stamps(head: bytes) -> bool:
@@ -158,7 +158,7 @@ def _text(raw: bytes) -> str:
 
 
 def _anchors(pairs: list[Records]) -> tuple[tuple[int, int], ...]:
-    """Return the anchors without zeros, which a thread leaves that was killed while it claimed a chunk."""
+    """Return the anchors. An anchor of zeros is left out: a thread was killed while it claimed a chunk."""
     found = sorted({(int(each["ticks"]), int(each["ns"])) for each in pairs if each["ticks"] and each["ns"]})
     if len(found) < 2 or max(found[-1]) > _MOST or not is_a_clock(found):
         raise NotRead("bytes 48 to 80: damaged: its clock does not advance")
@@ -166,7 +166,7 @@ def _anchors(pairs: list[Records]) -> tuple[tuple[int, int], ...]:
 
 
 def is_a_clock(pairs: Sequence[tuple[int, int]]) -> bool:
-    """Say whether ascending ticks and their ns can be from one clock."""
+    """Say whether these ascending ticks and ns can come from one clock."""
     (ticks, ns), (last_ticks, last_ns) = pairs[0], pairs[-1]
     least, most = NS_PER_TICK
     return last_ticks - ticks < LONGEST and least * (last_ticks - ticks) < last_ns - ns < most * (last_ticks - ticks)

@@ -49,7 +49,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 
 def _rows(value: Mapping[str, Any], path: str, depth: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each object with a frame rate, and its path: a fixed rate (``30.0fps``) or a monitor's prefix."""
+    """Yield each object with a frame rate, with its path: a fixed rate (``30.0fps``) or the prefix of a monitor."""
     if figure(value.get(f"{_PREFIX}MEAN_FRAME_RATE")) is not None:
         yield path, value
     for key, inner in value.items():

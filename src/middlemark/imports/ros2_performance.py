@@ -44,7 +44,7 @@ _TITLE = re.compile(rb"(Subscriptions|Publishers|Clients|Servers) stats:")
 _OTHER = re.compile(rb"\[(?:INFO|WARN|DEBUG)\] .*")
 _FIELDS = re.compile(rb"[,\s]+")
 _UNIT = re.compile(r"\[[^%]*\]|_(?:b|msgs|us|hz)$")
-"""The unit in a heading. Shares in per cent keep their unit, which distinguishes shares from counts."""
+"""The unit in a heading. A heading in per cent keeps its unit, because a count has the same name without it."""
 
 
 def _read(blocks: Iterable[bytes]) -> Log:
@@ -61,7 +61,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
             row = _row(names, _FIELDS.split(line.strip(b", ")))
             if row is None and _OTHER.fullmatch(line) is None:
                 lines.refuse(index, line)
-            elif row is not None and not publishers:  # a publisher's row contains the time that publish() takes
+            elif row is not None and not publishers:  # a publisher's row has the duration of publish()
                 measured.append(row)
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)

@@ -1,6 +1,6 @@
 """Read the output of Cyclone DDS's RoundtripPing: one line per second and ``# Overall``.
 
-The log contains the payload's size, but does not say which process printed a line.
+The log has the payload's size, but it does not show which process printed a line.
 """
 
 import itertools
@@ -21,7 +21,7 @@ _ADAPTER = "cyclonedds (RoundtripPing)"
 _KEPT = 50_000
 _US = 1e3
 _FULL = 1_000
-"""The round trips of a second from which its 99 % is read."""
+"""The 99 % of a second is used only if the second has at least this number of round trips."""
 
 
 def _form(versions: str, known_by: str, kind: Kind, *, quantiles: bool) -> Form:
@@ -67,7 +67,7 @@ _KNOWN = re.compile(
 
 
 class _Tally:
-    """The figures of several lines, in whole µs, by their kind."""
+    """The sums of several lines, by the kind of figure. Times are in whole µs."""
 
     def __init__(self) -> None:
         self.lines = self.count = self.wrong = 0
@@ -75,7 +75,7 @@ class _Tally:
         self.medians, self.minima, self.p99s, self.maxima = Values(), Values(), Values(), Values()
         self.writes, self.least_writes, self.reads, self.least_reads = Values(), Values(), Values(), Values()
         self.busy_ms, self.least_busy_ms = Values(), Values()
-        """Count × median and count × minimum of each line."""
+        """Count × median of each line, and count × minimum of each line."""
 
     def add(self, text: bytes) -> None:
         """Add the figures of a line. A line without a maximum has nine columns."""
@@ -106,7 +106,7 @@ class _Tally:
 
 
 class _Run:
-    """A header and the lines after it. If several headers come before the first figures, all belong to the run."""
+    """A header and the lines after it. Several headers without figures between them belong to one run."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
@@ -115,9 +115,9 @@ class _Run:
         self.begun = False
         """True if the heading above the figures was read."""
         self.heading: Form | None = None
-        """The form that the heading above the columns shows; None: the heading is missing."""
+        """The form that the heading above the columns names; None: the log has no heading."""
         self.refused = False
-        """True if figures were refused, as their size is unknown or a second ``# Overall`` came."""
+        """True if figures were refused: the payload's size is unknown, or ``# Overall`` came twice."""
         self.seconds = _Tally()
         self.overall: _Tally | None = None
         self.last = 0
@@ -132,12 +132,12 @@ class _Run:
 
     @property
     def result(self) -> _Tally:
-        """The figures of the trial: the figures of ``# Overall``, or else of the seconds."""
+        """The figures of the trial: those of ``# Overall``, or else the sums of the seconds."""
         return self.overall or self.seconds
 
     @property
     def form(self) -> Form:
-        """The form that the heading and the number of columns show."""
+        """The form, found by the heading and the number of columns."""
         if self.result.maxima.most is None:
             return NINE
         return self.heading or HALVES
@@ -178,7 +178,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
     for before, run in itertools.pairwise(runs):
-        before.refused |= run.mixed  # lines of this run may be mixed with lines of the next
+        before.refused |= run.mixed  # lines of this run and of the next may be mixed
     measured = tuple(each for run in runs for each in _trials(run))
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
@@ -187,7 +187,8 @@ def _trials(run: _Run) -> Iterator[ImportedTrial]:
     """Yield a failed trial for each header without figures, then the measured trial."""
     figures = run.result.lines > 0
     if not run.refused:
-        # Each process that ended its warm-up printed a header and figures. The last headers are taken as theirs.
+        # Each process that ended its warm-up printed a header and figures. The last headers count as the headers of
+        # these processes.
         sharing = max(run.warm, 1) if figures else 0
         for size in run.sizes[: len(run.sizes) - sharing]:
             yield no_result(_cell(size), f"the heading of {size:,} bytes")
@@ -235,8 +236,8 @@ def _times(ns: float, us: float | None) -> float | None:
 def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
     """Return the form by which the times are read, and a warning if the heading and the figures contradict each other.
 
-    The tool sends each ping when the reply arrives. So the number of round trips times their median is about the length
-    of a second if the times are whole, and half a second if the times are halves.
+    The tool sends a ping as soon as the reply arrives. So the number of round trips times their median is about one
+    second if the times are whole, and half a second if the times are halves.
     """
     form = run.form
     wrong = run.seconds.wrong + (run.overall.wrong if run.overall else 0)
@@ -255,7 +256,8 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
     if form.halves and busy_s > _HALF_S[1]:
         heading = "its heading is that of halves" if run.heading else "it has no heading"
         text = f"{heading}, but {seen}, as for whole round trips"
-        # Each round trip takes at least the minimum, which halves could not fit into a second.
+        # If the times are halves, each round trip takes at least twice the minimum. Reject halves if the round trips
+        # then would not fit into the seconds.
         if run.heading is None or least_busy_ms / 1e3 > _HALF_S[1]:
             return WHOLE, [*found, contradiction(text, "it is read as whole ones")]
         return form, [

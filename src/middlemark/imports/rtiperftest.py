@@ -72,7 +72,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 
 class PrintedIntervals:
-    """The intervals of one data length: only the last is kept, and the rates of all."""
+    """The intervals of one data length: the figures of the last interval, and the rates of all intervals."""
 
     def __init__(self, listed: object = None) -> None:
         """``listed``: the intervals in the JSON, each a mapping."""
@@ -112,7 +112,7 @@ def _latency(length: int, summary: Mapping[str, Any] | None, intervals: PrintedI
     # Without a summary, use the last interval: the mean, minimum and maximum of the last interval include all earlier
     # intervals.
     figures = summary or intervals.last
-    # The tool prints a line for each round trip except the first, unless -noPrintIntervals is set.
+    # The tool prints a line for each round trip except the first, unless -noPrintIntervals is used.
     samples = intervals.number + 1 if intervals.number else 0
     times = {
         field: us * FORMS[0][name].ns
@@ -155,7 +155,7 @@ def _latency(length: int, summary: Mapping[str, Any] | None, intervals: PrintedI
 
 
 def _costs(figures: Mapping[str, Any]) -> list[RunWarning]:
-    """Return warnings that name figures for which a row has no place: processor time and serialization."""
+    """Return warnings that name figures which a row cannot show: processor time and serialization."""
     found = []
     if (cpu := figure(figures.get("cpu"))) is not None:
         found.append(

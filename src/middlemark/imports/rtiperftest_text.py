@@ -59,7 +59,7 @@ _LEGACY_KNOWN = re.compile(
 
 
 class _Documents:
-    """The objects of the JSON, one for each data length in turn."""
+    """The objects of the JSON. Each data length has one object, in the order of the log."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
@@ -109,7 +109,7 @@ def _key(heading: str) -> tuple[str, float]:
     if heading.strip() in _COLUMNS:
         return _COLUMNS[heading.strip()], 1.0
     unit = unit.rstrip(")")
-    # A second column of losses is their share in per cent.
+    # A second column of losses has their share in per cent.
     return (_COLUMNS.get(name, ""), _US[unit]) if unit in _US else ("" if unit else _COLUMNS.get(name, ""), 1.0)
 
 

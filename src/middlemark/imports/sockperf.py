@@ -62,7 +62,7 @@ _OTHER = re.compile(rb"sockperf\[.*\].*|\[ *\d+\] IP = .*")
 
 
 class _SockperfRun:
-    """The output of one run. It begins with its average, or with its rate."""
+    """The output of one run. The average, or else the rate, is its first line."""
 
     def __init__(self, form: Form) -> None:
         self.form = form
@@ -104,7 +104,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
 
 
 def _figure(run: _SockperfRun, text: bytes) -> None:
-    """Read a line below the average. Other lines of the tool have no figure."""
+    """Read a line below the line of the average. Lines without a known figure are skipped."""
     if counts := _COUNTS.fullmatch(text):
         lost, duplicated, reordered = map(int, counts.groups())
         run.counts = TrialCounts(

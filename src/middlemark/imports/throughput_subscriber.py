@@ -39,14 +39,14 @@ _KNOWN = re.compile(rb"^=== \[Subscriber\] +\d+[.,]\d+ Payload size: ", re.M)
 
 
 class _Intervals:
-    """The lines of one process. Its totals never become smaller."""
+    """The lines of one process with one payload. The total of a later line is never smaller."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.rates = Values()
         self.first = self.last = self.jumps = 0
         self.total: int | None = None
-        """The number of samples in the last lines of the output, which count from the start."""
+        """The number of all samples of the run, which the last lines of the output contain; None: not printed."""
 
 
 def _read(blocks: Iterable[bytes]) -> Log:
@@ -74,7 +74,7 @@ def _measured(run: _Intervals) -> ImportedTrial:
     where = cell(f"cyclonedds ({TOOL})", run.size, "stream", subscribers=1, topics=1, reliability="reliable")
     rate = run.rates.median
     received = run.total
-    if received is None:  # the samples before the first line may belong to another payload
+    if received is None:  # samples before the first line may be of another payload
         received = run.last - run.first if run.rates.number > 1 else run.last
     warnings = [
         imported_warning(where),

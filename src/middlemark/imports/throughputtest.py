@@ -12,7 +12,7 @@ from middlemark.model.outcome import RunWarning, TrialCounts
 TOOL = "ThroughputTest"
 _ADAPTER = "fastdds (ThroughputTest)"
 
-# Sizes, counts and whole µs have no decimals and rates have three, so decimal commas differ from separators.
+# Sizes, counts and whole µs have no decimals, and rates have three. So decimal commas are recognised.
 _W, _R = r" *(\d{1,12})", r" *(\d{1,12}[.,]\d{3})"
 _ROW = re.compile(",".join([_W, _W, _W, _W, _W, _R, _R, _W, _W, _W, _R, _R]).encode())
 _CSV = re.compile(",".join([_W, _W, _W, _W, _R, _R, _R, _W, _W, _R, _R, _R]).encode())
@@ -57,7 +57,7 @@ def _row(figures: list[float]) -> ImportedTrial:
         *differ("its received Mbit/s", mbits, "the rate times the size", rate_hz * size * 8 / 1e6),
         *differ("its received rate", rate_hz, "the received samples by their time", 1e6 * received / (taken_us or 1)),
     )
-    # The tool counts only gaps before the last message that arrived, so the count lacks messages that were lost later.
+    # The tool counts only gaps before the last message that arrived. Messages lost after it are missing in the count.
     lost = int(max(sent - received, gaps))
     where = cell(
         _ADAPTER,
@@ -80,7 +80,7 @@ def _row(figures: list[float]) -> ImportedTrial:
             imported_warning(where),
             *doubts,
             *_beyond_gaps(lost, int(gaps)),
-            *((_RESTS,) if sent > demand else ()),  # one burst has no pause after it
+            *((_RESTS,) if sent > demand else ()),  # a single burst has no pause
             RunWarning(
                 "subscribers-added",
                 "ThroughputTest adds up the messages of all its subscribers, and the log does not say how many there "

@@ -1,4 +1,4 @@
-"""Figures of a log that are kept in bounded memory, however long the log is."""
+"""Figures of a log in bounded memory, however long the log is."""
 
 import math
 from collections import Counter
@@ -7,18 +7,18 @@ from middlemark.model.times import QUANTILES, Summary
 from middlemark.stats.quantiles import rank_of, samples_needed
 
 MOST = 200_000
-"""The number of different values from which on they are kept to fewer digits. A value takes about 100 bytes."""
+"""With more different values than this, all values are rounded to fewer digits. A value takes about 100 bytes."""
 _DIGITS = 6
 
 
 class Values:
     """Printed figures, and how often each occurs. The memory grows with the different values, not with the lines.
 
-    Quantiles are exact up to ``MOST`` different values, and then to six digits or fewer.
+    Quantiles are exact up to ``MOST`` different values. With more values they have six digits or fewer.
     """
 
     def __init__(self) -> None:
-        """Begin without values."""
+        """Create the values, none so far."""
         self._often: Counter[float] = Counter()
         self._digits: int | None = None
         self.number = 0
@@ -59,7 +59,10 @@ class Values:
         return max(self._often, default=None)
 
     def summary(self, scale: float) -> Summary:
-        """Return the summary of the values times ``scale``. Quantiles are nearest-rank, as of Middlemark's samples."""
+        """Return the summary of the values times ``scale``.
+
+        Quantiles are by nearest rank, as for Middlemark's samples.
+        """
         total = self.number
         if not total:
             return Summary()
@@ -76,7 +79,7 @@ class Values:
         )
 
     def _ranked(self, *ranks: int) -> list[float]:
-        """Return the values with these ranks, which ascend from 1."""
+        """Return the values with these ranks. The first rank is 1, and the ranks must ascend."""
         found: list[float] = []
         before = 0
         for value in sorted(self._often):

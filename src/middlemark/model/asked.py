@@ -1,4 +1,7 @@
-"""The questions of ``selftest`` and ``diagnose --try``, kept in their runs so that ``show`` can answer them again."""
+"""The questions of ``selftest`` and ``diagnose --try``.
+
+A run stores its question, so that ``show`` can answer it again.
+"""
 
 import msgspec
 
@@ -7,7 +10,7 @@ from middlemark.model.setting import Setting, settings_level, settings_of
 
 
 class Planted(msgspec.Struct, frozen=True):
-    """Setting A with a delay added to every round trip."""
+    """The delay that is added to every round trip of setting A."""
 
     label: str
     part: float
@@ -16,11 +19,11 @@ class Planted(msgspec.Struct, frozen=True):
 
 
 class SelfTestCell(msgspec.Struct, frozen=True):
-    """One setting A: ``cell`` has no label, ``same`` are the labels under which the setting is measured."""
+    """A setting A of the selftest: its cell without a label, and the labels under which it is measured."""
 
     cell: Cell
     pilot_ns: float
-    """The p50 of ``cell`` in the pilot, from which the delays were computed."""
+    """The p50 of ``cell`` in the pilot in ns. The planted delays are computed from it."""
     same: tuple[str, ...]
     planted: tuple[Planted, ...]
 

@@ -362,7 +362,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             applies=Applies(
                 when=lambda load: load["pattern"] == "ping-pong",
                 otherwise="{}: only the pongs of ping-pong echo; leave echo out",
-                moot=lambda load: load["subscribers"] == 1,  # with one pong, first and all are equal
+                moot=lambda load: load["subscribers"] == 1,  # with one pong, ``first`` and ``all`` are equal
             ),
         ),
     ] = "all"
@@ -389,8 +389,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             none="off",
         ),
     ] = None
-    """Processors of the ping and then of each pong; or of the publishers (clients) and then of the subscribers (the
-    server). Further roles use the processors again from the start; None: not pinned."""
+    """Processors: first of the ping and then of each pong, or first of the publishers (clients) and then of the
+    subscribers (the server). If there are more roles than processors, the list begins again. None: not pinned."""
     priority: Annotated[
         str,
         Factor(
@@ -424,7 +424,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             shown=lambda level: "awake" if level else "may halt",
         ),
     ] = False
-    """A thread of the lowest priority spins on each processor that the run may use, except where a role polls."""
+    """True: a thread of the lowest priority spins on each processor that the run may use, unless a role polls there."""
     system: Annotated[
         str | None,
         Factor(
@@ -473,7 +473,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             title="sites",
         ),
     ] = HERE
-    """``here`` is this machine, another name a host. Two names with a dash: the senders' and the receivers' site."""
+    """``here`` is this machine; any other name is a host. Two names with a dash are the senders' site and the
+    receivers' site."""
     link: Annotated[
         str | None,
         Factor(
@@ -486,17 +487,18 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             none="none",
         ),
     ] = None
-    """Text in the form of ``model.link``. None: the roles share a site, or the sites' connection is not emulated."""
+    """Text in the form of ``model.link``. None: no link is emulated."""
     workload: Workload | None = None
-    """The workload that the cell carries. The cell is then a stream whose topics differ, and the cell's other levels
-    summarise the topics: the largest size, the mean rate, the deepest history."""
+    """The workload of the cell; None: a plain pattern. A cell with a workload is a stream with different topics. Its
+    other levels summarise the topics: the largest size, the mean rate, the deepest history."""
     native: tuple[tuple[str, str], ...] = ()
-    """The middleware's own settings, sorted by key. In an unlike pair each key begins with its adapter and a dot."""
+    """The middleware's own settings, sorted by key. With two different adapters, each key begins with its adapter and a
+    dot."""
     label: str | None = None
-    """Distinguishes cells that are otherwise equal, such as those of the selftest; None: not needed."""
+    """Distinguishes cells that are otherwise equal, such as the cells of the selftest; None: no label."""
     unknown: tuple[str, ...] = ()
-    """Factors whose level is unknown, because another tool's log does not contain the level. The fields of these
-    factors mean nothing. Empty for cells that Middlemark measured."""
+    """Factors whose level is unknown, because another tool's log does not have it; ignore the fields of these factors.
+    Empty for cells that Middlemark measured."""
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -505,19 +507,22 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def middleware(self) -> str:
-        """The adapter, or an unlike pair as ``A:B``."""
+        """The adapter, or a pair of different adapters as ``A:B``."""
         return self.adapter if self.pair == SAME else self.pair
 
 
 def native_of_side(cell: Cell, adapter: str) -> dict[str, str]:
-    """Return the native settings of one side of the cell."""
+    """Return the native settings for one adapter of the cell."""
     if cell.pair == SAME:
         return dict(cell.native)
     return {key.removeprefix(f"{adapter}."): value for key, value in cell.native if key.startswith(f"{adapter}.")}
 
 
 def graph_of(cell: Cell, transport: Transport) -> Workload | None:
-    """Return the workload of the cell, scaled and copied, with the levels that the transport can honour."""
+    """Return the scaled and copied workload of the cell, with the levels that the transport can honour.
+
+    None: no workload.
+    """
     if cell.workload is None:
         return None
     graph = cell.workload.under(cell.scale, cell.copies)
@@ -552,7 +557,7 @@ OF_WORKLOAD = (
     *("pattern", "size", "type", "publishers", "subscribers", "topics"),
     *("rate", "arrivals", "depth", "reliability"),
 )
-"""Factors whose levels follow from the workload, in cells with a workload."""
+"""Factors whose levels follow from the workload, if the cell has one."""
 
 FIELDS = tuple(each for each in Cell.__struct_fields__ if each != "unknown")
 """All fields in which cells can differ: the fields of the factors, the native settings, the workload and the label."""
@@ -564,7 +569,7 @@ OF_MIDDLEWARE = tuple(each.field for each in FACTORS.values() if each.of == "mid
 """Fields of the factors that are requests to the middleware."""
 
 CAPABILITIES: Mapping[str, Honour] = {name: each.honour for name, each in FACTORS.items() if each.honour is not None}
-"""Capabilities that a transport must have, by the factor's name. The bench itself honours all other factors."""
+"""Factor → capability that a transport must have for it. The bench itself honours all other factors."""
 
 experiment: Callable[[Cell], tuple[object, ...]] = attrgetter(*EXPERIMENT)
 """Return the levels of the fields in ``EXPERIMENT``, in that order."""
@@ -593,17 +598,17 @@ def show_level(factor: str, level: Level) -> str:
 
 
 def cannot(transport: Transport, factor: str, level: Level) -> str | None:
-    """Return why the transport cannot honour the level, worded to follow its name; None: the transport can."""
+    """Return why the transport cannot honour the level, as text after the transport's name. None: the transport can."""
     honour = CAPABILITIES.get(factor)
     return None if honour is None else honour.cannot(transport, level)
 
 
 def wrong_levels(cell: Cell) -> Iterator[tuple[str, str]]:
-    """Yield each field whose level no request could have, and the problem."""
+    """Yield each field with a level that no request may have, and the problem as text."""
     for factor in FACTORS.values():
         level = getattr(cell, factor.field)
         if level is None or level in factor.given or factor.of == "subject" or factor.field in cell.unknown:
-            continue  # None is allowed by the type, and another tool may use any name
+            continue  # None and any name of an adapter or transport are allowed
         if cell.workload is not None and factor.name in OF_WORKLOAD:
             continue
         try:
@@ -613,7 +618,7 @@ def wrong_levels(cell: Cell) -> Iterator[tuple[str, str]]:
 
 
 def carrier_due(cell: Cell, description: Description) -> str | None:
-    """Return the carrier that must carry the cell; None: the adapter has no such transport."""
+    """Return the carrier that the cell must have; None: the adapter has no such transport."""
     transport = description.transport(cell.transport)
     if transport is None:
         return None

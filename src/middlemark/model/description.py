@@ -151,7 +151,7 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     credentials: tuple[Credential, ...] = ()
     """The kinds of certificate files that the adapter reads."""
     own_threads: bool
-    """The middleware receives on its own threads, which need another processor than a polling role."""
+    """True if the middleware receives on its own threads. They need a processor on which no role polls."""
     most_per_take: Annotated[int, Meta(ge=1, extra={"cpp": "std::size_t"})] | None = None
     """A ``take()`` returns after this number of messages, so that the role can check for the stop. If each publisher
     has its own queue, the number is per publisher. null: ``take()`` visits all messages that had arrived at the call.

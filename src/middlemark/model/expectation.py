@@ -1,4 +1,4 @@
-"""Expectations of a plan's cells (``[[expect]]``): the user's own requirements, or published claims."""
+"""Expectations about a plan's cells (``[[expect]]``): the user's requirements, or published claims."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -11,16 +11,19 @@ from middlemark.model.selection import Selection
 from middlemark.model.workload import Workload
 
 ALPHA = 0.05
-"""Probability that any of the verdicts on a run's expectations is false."""
+"""Probability that at least one verdict on a run's expectations is false."""
 LINK_SHARES = frozenset(("link_share", "payload_share"))
 """Metrics that exist only with an emulated link."""
 
 
 class Picked(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The selection of one side of a claim: cells by level and sweep, and for workloads the edges of a topic."""
+    """The selection for one side of a claim: cells by level and sweep.
+
+    With ``topic``: edges of the cells' workloads.
+    """
 
     text: str
-    """The selection as written."""
+    """The selection as the user wrote it."""
     levels: Selection = Selection()
     sweep: str = ""
     topic: str = ""
@@ -29,11 +32,11 @@ class Picked(msgspec.Struct, frozen=True, omit_defaults=True):
     """The receiving node of the selected edges; empty: any node."""
 
     def matches(self, cell: Cell, name: str) -> bool:
-        """Say whether the cell is selected. ``name`` is its name in the plan: suite and sweep."""
+        """Say whether the cell is selected. ``name`` is the cell's name in the plan: suite and sweep."""
         return (not self.sweep or name.partition(": ")[2] == self.sweep) and self.levels.matches(cell)
 
     def edges(self, cell: Cell) -> Iterator[tuple[int, str]]:
-        """Yield the number of each edge of the topic with ``topic → node``; each copy of a robot has its own edges.
+        """Yield (number, ``topic → node``) of each edge of the topic. Each copy of a robot has its own edges.
 
         Yields nothing if the cell has no such topic.
         """
@@ -45,32 +48,32 @@ class Picked(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def carried(cell: Cell) -> Workload | None:
-    """Return the workload of a cell, scaled and copied."""
+    """Return the workload of a cell, scaled and copied; None: the cell has no workload."""
     return cell.workload and cell.workload.under(cell.scale, cell.copies)
 
 
 def _own(name: str) -> str:
-    """Return the name that the topic or node has in the first of several copies."""
+    """Return the name of a topic or node without the prefix of its copy: ``image`` for ``2/image``."""
     number, slash, rest = name.partition("/")
     return rest if slash and number.isdigit() else name
 
 
 class Band(msgspec.Struct, frozen=True):
-    """The range in which a figure, or the ratio of B to A, is claimed to lie; None: no bound on that side."""
+    """The claimed range of a figure, or of the ratio of B to A. None: no bound on that side."""
 
     low: float | None = None
     high: float | None = None
 
 
 class Bound(msgspec.Struct, frozen=True, tag_field="kind", tag="bound"):
-    """Each cell's own figure lies within ``band``, in the unit of its metric: ns, bytes or a share."""
+    """The claim that each cell's own figure lies within ``band``, in the unit of its metric: ns, bytes or a share."""
 
     of: Picked
     band: Band
 
 
 class Ratio(msgspec.Struct, frozen=True, tag_field="kind", tag="ratio"):
-    """B's figure divided by A's lies within ``band``.
+    """The claim that B's figure divided by A's lies within ``band``.
 
     ``said`` is the form in which the ratio was written and is reported.
     """
@@ -82,7 +85,7 @@ class Ratio(msgspec.Struct, frozen=True, tag_field="kind", tag="ratio"):
 
 
 class NoInfluence(msgspec.Struct, frozen=True, tag_field="kind", tag="no influence"):
-    """Both sides, or every two levels of the factor ``along``, are equivalent and lose at most ``max_loss``."""
+    """The claim that both sides, or all levels of factor ``along``, are equivalent and lose at most ``max_loss``."""
 
     sides: tuple[Picked, ...]
     """The two sides, or one side if ``along`` is set."""
@@ -92,14 +95,17 @@ class NoInfluence(msgspec.Struct, frozen=True, tag_field="kind", tag="no influen
 
 
 class Order(msgspec.Struct, frozen=True, tag_field="kind", tag="order"):
-    """Each side is significantly worse than the side before. ``band``: the side's figure ÷ the previous figure."""
+    """The claim that each side is significantly worse than the side before.
+
+    ``band``: the side's figure divided by the previous side's figure.
+    """
 
     sides: tuple[Picked, ...]
     band: Band
 
 
 class Crossover(msgspec.Struct, frozen=True, tag_field="kind", tag="crossover"):
-    """B divided by A lies within ``band`` at every level of the factor from ``at`` on, else within ``before``."""
+    """The claim that B divided by A lies within ``band`` from level ``at`` on, and within ``before`` below."""
 
     factor: str
     a: Picked
@@ -110,14 +116,14 @@ class Crossover(msgspec.Struct, frozen=True, tag_field="kind", tag="crossover"):
 
 
 class TimesAt(msgspec.Struct, frozen=True):
-    """The figure at one level divided by the figure at the first level."""
+    """The claimed ``band`` of the figure at level ``to``, divided by the figure at level ``start``."""
 
     to: Level
     band: Band
 
 
 class Shape(msgspec.Struct, frozen=True, tag_field="kind", tag="shape"):
-    """The growth of the figure from one level of a factor to others."""
+    """The claim about how the figure grows along a factor, from level ``start`` to other levels."""
 
     of: Picked
     along: str
@@ -126,7 +132,7 @@ class Shape(msgspec.Struct, frozen=True, tag_field="kind", tag="shape"):
 
 
 class Untestable(msgspec.Struct, frozen=True, tag_field="kind", tag="untestable"):
-    """A claim that no measurement of this tool can test, as its author states."""
+    """A claim that this tool cannot test; ``why`` is the reason that the claim's author wrote."""
 
     why: str
 
@@ -156,7 +162,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_level(claim: Claim, field: str, level: Level) -> Claim:
-    """Return the claim restricted to the cells that have this level of a field."""
+    """Return the claim, restricted to the cells with this level of a field."""
 
     def restricted(value: object) -> object:
         match value:
@@ -172,7 +178,7 @@ def with_level(claim: Claim, field: str, level: Level) -> Claim:
 
 
 class Deciding(msgspec.Struct, frozen=True):
-    """Rounds are added until every expectation is decided, or the time is spent."""
+    """The budget for deciding expectations: rounds are added until all are decided, or the time is spent."""
 
     budget_s: float
 

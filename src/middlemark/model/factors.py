@@ -1,8 +1,8 @@
-"""Declaration of a factor: once, in the field of ``Cell`` that holds its level.
+"""The declaration of a factor, made once, in the field of ``Cell`` with the factor's level.
 
-From the declarations follow the keys of suites, the options of the command line, ``--only`` and the selections of
-``compare``, the reasons why a plan refuses a level, the labels of rows, the columns of JSON, CSV and exports, and the
-manual's table.
+The following are derived from the declarations: the keys of suites, the options of the command line, ``--only`` and the
+selections of ``compare``, the reasons why a plan refuses a level, the labels of rows, the columns of JSON, CSV and
+exports, and the manual's table.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,42 +16,42 @@ from middlemark.model.spelling import listing
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """One key of a sweep, set once for all its cells. A factor has levels instead."""
+    """One key of a sweep with one value for all its cells. A ``Factor`` has levels instead."""
 
     kind: Kind
     help: str
     metavar: str = ""
-    """Empty: no command-line option, except for a flag, which needs no metavar."""
+    """The placeholder of the option's value. Empty: there is no option, unless the key is a flag."""
     option: bool = True
     group: str = ""
     """The group of the option on help pages. Empty: ``Load`` for a factor of the load, else ``What is measured``."""
     default: tuple[Level, ...] = ()
     default_text: str = ""
-    """Text of the manual in place of the default's own words."""
+    """Text of the manual in place of the default level."""
     listed: bool = False
-    """A list of levels is accepted, and each level makes its own cells."""
+    """True if a suite may give a list: each level of the list makes its own cells."""
     name: str = ""
     """Name in suites and, with dashes, on the command line. Empty: the field's name without its unit."""
     field: str = ""
-    """Name of the struct's field that declares the key. Also the key in JSON and, unless ``column`` is set, the
-    column."""
+    """Name of the struct's field that declares the key. It is also the key in JSON and the column, unless ``column`` is
+    set."""
     idle: Level = None
-    """The field's own default, which is the level if the factor means nothing."""
+    """The default of the field. A cell has this level if the factor has no effect."""
 
     @property
     def default_words(self) -> str:
-        """The default for the manual, with backquotes around levels."""
+        """The default in the manual, with backquotes around levels."""
         return self.default_text or ", ".join(f"`{self.kind.show(level)}`" for level in self.default or (self.idle,))
 
 
 class Applies(msgspec.Struct, frozen=True, kw_only=True):
-    """The condition on the load's other factors under which a factor means something."""
+    """The condition on the other factors of the load under which a factor has an effect."""
 
     when: Callable[[Mapping[str, Level]], bool]
     otherwise: str
-    """Message about a level that means nothing; ``{}`` is the level: ``arrivals poisson``."""
+    """Message about a level that has no effect. ``{}`` stands for the level, such as ``arrivals poisson``."""
     moot: Callable[[Mapping[str, Level]], bool] = lambda _: False
-    """Every level has the same effect, so no message is needed."""
+    """Returns whether all levels have the same effect, so that no message is needed."""
 
 
 class Honour(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,10 +60,10 @@ class Honour(msgspec.Struct, frozen=True, kw_only=True):
     capability: str
     """Field of ``Transport``: a list of levels, or the highest level."""
     cannot: Callable[[Transport, Level], str | None]
-    """Returns why the transport cannot honour the level, worded to follow the transport's name; None: the transport
-    can."""
+    """Returns why the transport cannot honour the level, as text after the transport's name; None: the
+    transport can."""
     own: Callable[[Transport], Level]
-    """Returns the transport's own level, used if the transport does not support the default."""
+    """Returns the level to use on a transport that does not support the default."""
 
 
 class Factor(Key, frozen=True, kw_only=True):
@@ -71,37 +71,37 @@ class Factor(Key, frozen=True, kw_only=True):
 
     listed: bool = True
     of: Literal["subject", "experiment", "middleware"] = "experiment"
-    """The thing that the level describes. ``subject``: the middleware measured. ``experiment``: the experiment; cells
-    that differ in such a factor are never compared. ``middleware``: a request to the middleware."""
+    """The thing that the level describes. ``subject``: the middleware. ``experiment``: the experiment; cells that
+    differ in such a factor are never compared. ``middleware``: a request to the middleware."""
     load: bool = False
-    """The factor is part of the load. The factors of the load depend on each other and on no adapter."""
+    """True for a factor of the load. These factors depend on each other, but not on the adapter."""
     applies: Applies | None = None
     honour: Honour | None = None
-    """The capability that the factor needs. None: the bench honours the factor on every transport."""
+    """The capability that a transport needs for the factor. None: the bench honours the factor on every transport."""
     given: tuple[Level, ...] = ()
-    """Levels that some cells have although no user can ask for these levels: 0 subscribers."""
+    """Levels that some cells have although no user can request them: 0 subscribers."""
     in_cells: Callable[[Level], Level] = lambda level: level
-    """Converts a level as asked for to the level in cells. A level that only the plan can resolve stays unchanged."""
+    """Converts a requested level to the level in cells. A level that only the plan can convert stays unchanged."""
     stands_for: Callable[[Level, Level], bool] = lambda _wanted, _level: False
-    """Returns whether a level asked for matches a level in cells that is written differently."""
+    """Returns whether a requested level and a cell's level mean the same although they are written differently."""
     title: str = ""
     """Name in reports. Empty: the factor's name."""
     unit: str | None = None
     """Unit of the levels in reports that offer the levels for selection."""
     column: str = ""
-    """Column in CSV, if another column has the field's name."""
+    """Column in CSV. Empty: the field's name."""
     request: str = ""
     """The factor's key in the worker's ``Settings``. Empty: the field's name, if there is such a key."""
     in_request: Callable[[Level], Any] = lambda level: level
     """Converts a level in cells to the value in the worker's ``Settings``."""
     later: bool = False
-    """The factor's column comes after the columns of the times."""
+    """True if the factor's column comes after the columns of the times."""
     none: str | None = None
-    """Text for None in JSON and CSV. None: the value is left empty, as for a missing figure."""
+    """Text for None in JSON and CSV. None: an empty value, as for a missing figure."""
     shown: Callable[[Level], str] | None = None
-    """Returns a level's text in reports that show no factor's name: ``no loan``. None: the kind's text."""
+    """Returns a level's text in reports without the factor's name: ``no loan``. None: as in other reports."""
     shown_by: str | None = None
-    """The factor whose words in labels include the words of this factor."""
+    """The factor whose label already includes the words of this factor. None: this factor has its own label."""
 
     def show(self, level: Level) -> str:
         """Return the text of the level in reports."""
@@ -112,7 +112,7 @@ Declared = TypeVar("Declared", bound=Key)
 
 
 def declared(struct: type[msgspec.Struct], kind: type[Declared]) -> dict[str, Declared]:
-    """Return by name the keys that the fields of a struct declare, in field order."""
+    """Return name → key for the keys that the fields of a struct declare, in field order."""
     hints = get_type_hints(struct, include_extras=True)
     found: dict[str, Declared] = {}
     for field in msgspec.structs.fields(struct):
@@ -125,7 +125,7 @@ def declared(struct: type[msgspec.Struct], kind: type[Declared]) -> dict[str, De
 
 
 def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = None) -> Honour:
-    """Return the rule for a factor whose possible levels are listed in the transport's ``field``."""
+    """Return the capability for a factor whose possible levels are a list in the transport's ``field``."""
 
     def cannot(transport: Transport, level: Level) -> str | None:
         supported: tuple[Level, ...] = getattr(transport, field)
@@ -141,10 +141,7 @@ def one_of(field: str, says: Callable[[Level, tuple[Level, ...]], str] | None = 
 
 
 def unprotected(transport: Transport, level: Level) -> str | None:
-    """Return why the transport cannot honour a level of security, with the adapter's reason.
-
-    None: it can honour the level.
-    """
+    """Return why the transport cannot honour a level of security, with the adapter's reason; None: it can."""
     supported = transport.security
     if level in supported:
         return None

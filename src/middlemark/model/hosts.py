@@ -14,12 +14,12 @@ _SITE = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def is_site(name: str) -> bool:
-    """Return whether this may be a host's name; ``here`` is reserved for this machine."""
+    """Say whether a host may have this name; ``here`` is reserved for this machine."""
     return name != "here" and _SITE.fullmatch(name) is not None
 
 
 class HostAddress(msgspec.Struct, frozen=True):
-    """One host as SSH reaches it. If user or port is None, the configuration of SSH decides."""
+    """One host as SSH reaches it. None for user or port: SSH's own configuration decides."""
 
     name: str
     """Name of the host's site."""

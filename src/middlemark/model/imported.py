@@ -6,7 +6,7 @@ from middlemark.model.times import Times
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one trial of another tool. Round trips are whole: halves that a tool reports are doubled."""
+    """The figures of one trial of another tool. If the tool reported half round trips, they are doubled here."""
 
     tool: str
     file: str

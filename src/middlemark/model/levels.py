@@ -21,14 +21,14 @@ from middlemark.model.units import (
 )
 
 Level = str | int | float | bool | tuple[int, ...] | None
-"""One level of a factor. None has a meaning for each factor: keep-all history, no bursts, no limit, not pinned."""
+"""One level of a factor. The factor decides what None means: keep-all history, no bursts, no limit, not pinned."""
 
 MOST_SECONDS = 7 * 24 * 3600.0
 RATE_WORDS = ("max", "sustainable", "curve")
 
 
 class Wrong(ValueError):
-    """A key does not accept a value. The message gives a value that the key accepts."""
+    """A value that a key does not accept. The message contains an accepted value."""
 
 
 def _number(word: str) -> object:
@@ -55,11 +55,11 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     written: Callable[[Level], object] = lambda level: list(level) if isinstance(level, tuple) else level
     """Converts a level, except None, to a value of TOML."""
     compound: bool = False
-    """A level may contain commas, and a list of whole numbers is one level."""
+    """True if a level may contain commas; a list of whole numbers is then one level."""
     not_in_all: tuple[str, ...] | None = None
-    """``all`` means every name except these names, which can be added to ``all``; None: ``all`` is not accepted."""
+    """Names that ``all`` does not include, but that can be added to ``all``. None: ``all`` is not accepted."""
     files: bool = False
-    """``@FILE`` is accepted and means the levels in a file."""
+    """True if ``@FILE`` is accepted, for the levels in a file."""
 
     @property
     def separator(self) -> str:
@@ -68,7 +68,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def words(what: str, *levels: str, meant: Mapping[str, str] = MappingProxyType({})) -> Kind:
-    """Return the kind with these words as levels. ``meant``: word of another tool → the level."""
+    """Return the kind whose levels are these words. ``meant``: word of another tool → the level."""
 
     def read(value: object) -> str:
         if not isinstance(value, str):
@@ -124,7 +124,7 @@ def seconds(least: float, none: str = "off") -> Kind:
 
 
 def names(what: str, *not_in_all: str) -> Kind:
-    """Return the kind of an adapter's or a transport's name; ``all`` leaves out the names in ``not_in_all``."""
+    """Return the kind of an adapter's or a transport's name; ``all`` does not include the names in ``not_in_all``."""
 
     def read(value: object) -> str:
         if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""A link between two sites: the effect on frames, the notation, and the capacity."""
+"""A link between two sites: its effect on frames, its notation, and its capacity."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,13 +16,13 @@ _RATE = re.compile(_NUMBER + r"\s*([kmg]?)(?:bit|bit/s)", re.IGNORECASE)
 _AMBIGUOUS = re.compile(_NUMBER + r"\s*([kmg]?)(?:bps|b/s|b)?", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 LEAST_BPS, MOST_BPS = 1000, 10_000_000_000
-"""Above 10 Gbit/s the processor, which sends frames one by one, is the limit and not the line."""
+"""Above 10 Gbit/s the line is not the limit, but the processor, which sends frames one by one."""
 MOST_DELAY_S = 10.0
 
 HEADER_BYTES = 14
 """Bytes of the Ethernet header, which the kernel counts as part of a frame."""
 BEYOND_BYTES = 24
-"""Bytes that a frame takes on the line in addition: preamble 8, checksum 4, gap between frames 12."""
+"""Bytes of a frame on the line that the kernel does not count: preamble 8, checksum 4, gap between frames 12."""
 LEAST_FRAME_BYTES = 84
 """Bytes of the shortest frame on the line, header, preamble, checksum and gap included."""
 _IP_BYTES, _UDP_BYTES = 20, 8
@@ -32,19 +32,19 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
     """One link with the same properties in both directions."""
 
     rate_bps: float
-    """Bits per second on the line. A frame counts with all its 38 bytes of Ethernet."""
+    """Bits per second on the line. A frame counts with 38 bytes in addition to its packet."""
     delay_s: float = 0.0
     """Delay in each direction."""
     jitter_s: float = 0.0
     """The delay varies uniformly by up to this time, in both directions."""
     loss: float = 0.0
-    """Share of frames lost, independently of each other."""
+    """Share of lost frames. Each frame is lost independently of the others."""
     reorder: float = 0.0
-    """Share of frames sent without the delay, which therefore overtake other frames."""
+    """Share of frames that are sent without the delay, and so overtake other frames."""
     mtu: int = 1500
     """Size of the largest packet in bytes."""
     queue: int = 1000
-    """Frames of full size that can wait for the line; further frames are dropped."""
+    """Number of frames of full size that can wait for the line; further frames are dropped."""
 
 
 _PLAIN = Link(rate_bps=1.0)
@@ -106,7 +106,7 @@ def _span(seconds: float) -> str:
 
 
 _KEYS: Mapping[str, tuple[str, Callable[[object], Any], Callable[[Any], str]]] = {
-    # name in the notation: field, reader, writer
+    # name in the notation: (field, reader, writer)
     "rate": ("rate_bps", _rate, _bits),
     "delay": ("delay_s", _time, _span),
     "jitter": ("jitter_s", _time, _span),
@@ -152,7 +152,7 @@ def link_of(table: Mapping[str, object]) -> Link:
 
 
 def link_text(link: Link) -> str:
-    """Return the notation of the link, from which ``parse_link`` makes an equal link."""
+    """Return the notation of the link. ``parse_link`` reads it back to an equal link."""
     parts = [_bits(link.rate_bps)]
     for name, (field, _, write) in _KEYS.items():
         if name != "rate" and (value := getattr(link, field)) != getattr(_PLAIN, field):
@@ -164,7 +164,7 @@ def line_bytes(size: int, mtu: int) -> int:
     """Return the bytes that a UDP datagram with a message of ``size`` bytes takes on the line, in frames of ``mtu``."""
     packet = size + _UDP_BYTES
     frames = 0
-    largest = (mtu - _IP_BYTES) // 8 * 8  # the bytes of every fragment except the last
+    largest = (mtu - _IP_BYTES) // 8 * 8  # bytes of every fragment except the last
     while packet + _IP_BYTES > mtu:
         frames += _IP_BYTES + largest + HEADER_BYTES + BEYOND_BYTES
         packet -= largest
@@ -172,7 +172,7 @@ def line_bytes(size: int, mtu: int) -> int:
 
 
 def share_of(link: Link, size: int, messages_hz: float) -> float:
-    """Return the share of the line that messages at this rate take, each in its own UDP datagram.
+    """Return the share of the line that messages at this rate need, each in its own UDP datagram.
 
     More than 1: several messages shared a frame and its headers.
     """
@@ -192,7 +192,7 @@ LINK = Kind(
     show=lambda level: "none" if level is None else str(level),
     compound=True,
 )
-"""A link as a level: its notation."""
+"""The kind of the level ``link``: the notation of a link."""
 
 HERE = "here"
 
@@ -209,11 +209,11 @@ def _across(value: object) -> str:
 
 ACROSS = Kind(read=_across)
 BASE_ROBOT = "base-robot"
-"""The sites of a link if none are named: the roles that send first are at ``base``."""
+"""The sites of a link if the user names none. The roles that send first are at ``base``."""
 
 
 def is_apart(across: Level) -> bool:
-    """Return whether the senders are on one site and the receivers on another."""
+    """Say whether the senders are on one site and the receivers on another."""
     return "-" in str(across)
 
 

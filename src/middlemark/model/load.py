@@ -1,4 +1,4 @@
-"""The load of a cell (number of senders, rate, arrivals): valid combinations of its levels, and their wording."""
+"""The load of a cell (number of senders, rate, arrivals): its valid combinations of levels, and its words."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -12,14 +12,17 @@ from middlemark.model.protocol import Load
 from middlemark.model.units import format_percent, format_rate, format_seconds
 
 LOAD = tuple(each.name for each in FACTORS.values() if each.load)
-"""The factors of the load. Factors of the load depend on each other and on no adapter."""
+"""The factors of the load. They depend on each other, but not on the adapter."""
 
 LoadLevels = Mapping[str, Level]
 """Level of every factor of the load, by the factor's name."""
 
 
 class InvalidCombination(msgspec.Struct, frozen=True):
-    """Why some levels cannot be combined. ``text``: about ``factor``, with the next step; ``rule``: the rule broken."""
+    """The reason why some levels cannot be combined.
+
+    ``text``: about ``factor``, with the next step; ``rule``: the broken rule.
+    """
 
     rule: str
     factor: str
@@ -27,7 +30,7 @@ class InvalidCombination(msgspec.Struct, frozen=True):
 
 
 def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombination]:
-    """Yield why these levels cannot make a cell; nothing if the levels can be combined."""
+    """Yield the reasons why these levels cannot make a cell; nothing if the levels can be combined."""
     pattern, rate, burst = load["pattern"], load["rate"], load["burst"]
     if pattern == "ping-pong":
         for factor in ("publishers", "topics"):
@@ -63,7 +66,7 @@ def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombi
 
 
 def meaningless(load: LoadLevels) -> Iterator[InvalidCombination]:
-    """Yield the levels that mean nothing with the other levels but that a user may have expected to matter."""
+    """Yield each level that has no effect with the other levels, although a user may expect an effect."""
     for name in LOAD:
         factor = FACTORS[name]
         if factor.applies is not None and load[name] != factor.idle and not factor.applies.when(load):
@@ -72,7 +75,7 @@ def meaningless(load: LoadLevels) -> Iterator[InvalidCombination]:
 
 
 def settled(load: LoadLevels) -> LoadLevels:
-    """Return the load with each level that means nothing set to its default, so that equal cells compare equal."""
+    """Return the load; a factor without effect gets its default, so that equal cells compare equal."""
     return {
         name: level if rule is None or (rule.when(load) and not rule.moot(load)) else FACTORS[name].idle
         for name, level in load.items()
@@ -81,7 +84,7 @@ def settled(load: LoadLevels) -> LoadLevels:
 
 
 def request_of(cell: Cell, seed: int, sender: int) -> Load:
-    """Return the load of one sender. Each sender of a trial draws its own instants."""
+    """Return the load of one sender. Each sender of a trial has its own random instants."""
     if cell.burst is not None:
         return Load(kind="burst", burst=cell.burst, recovery_s=cell.recovery_s or 0.0)
     if isinstance(cell.rate, str):
@@ -91,14 +94,14 @@ def request_of(cell: Cell, seed: int, sender: int) -> Load:
 
 
 def mean_interval_s(cell: Cell, own_s: float) -> float:
-    """Return the mean seconds between two messages of a sender that, without a limit, needs ``own_s`` per message."""
+    """Return the mean time in s between two messages of a sender. Without a limit it needs ``own_s`` per message."""
     if isinstance(cell.rate, float):
         own_s = max(own_s, 1 / cell.rate)
     return own_s + (cell.recovery_s or 0.0) / cell.burst if cell.burst is not None else own_s
 
 
 def most_in_bursts(cell: Cell, seconds: float) -> int | None:
-    """Return the most messages that a sender can send in bursts; None: only the sender's speed limits the number."""
+    """Return the most messages that a sender can send in bursts. None: only the sender's speed is a limit."""
     if cell.burst is None or not cell.recovery_s:
         return None
     return math.ceil(seconds / cell.recovery_s + 1) * cell.burst

@@ -1,6 +1,6 @@
 """Disturbances by the machine during a trial, from the witness and the kernel's counters.
 
-These values are kept with the outcome.
+The outcome of the trial contains these values.
 """
 
 import msgspec
@@ -9,11 +9,11 @@ from middlemark.model.protocol import Other, Still
 
 
 class Switches(msgspec.Struct, frozen=True, kw_only=True):
-    """Context switches of the roles' processors to threads of other processes, from the kernel's records."""
+    """Switches of the roles' processors to threads of other processes, from the kernel's records."""
 
     scope: str
-    """``processors``: every switch; ``workers``: only switches that pushed a worker's thread off, without the other
-    thread's name."""
+    """``processors``: every switch is recorded. ``workers``: only switches that preempted a worker's thread, without
+    the name of the other thread."""
     complete: bool
     """True if no record was lost."""
     others_ns: tuple[tuple[int, int], ...]
@@ -23,9 +23,10 @@ class Switches(msgspec.Struct, frozen=True, kw_only=True):
     own_ns: int = 0
     """The part of ``others_ns`` that the bench's own launcher and witness took."""
     spells: tuple[tuple[int, int, int], ...] = ()
-    """(begin in ns since ``from_ns``, length in ns, processor) of the longest spells, in order of time."""
+    """(begin in ns since ``from_ns``, length in ns, processor) of the longest times of other threads, in order
+    of time."""
     shorter: int = 0
-    """Number of spells that are not in ``spells``."""
+    """Number of times of other threads that are not in ``spells``."""
     longest_of_the_shorter_ns: int = 0
 
 
@@ -55,33 +56,35 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     group: str = ""
     """Folder of the control group; empty: unknown."""
     rt_runtime_us: int | None = None
-    """Time in each ``rt_period_us`` that real-time threads may run, by the tighter limit of the group or the machine;
-    None: no limit, or unknown."""
+    """Time in each ``rt_period_us`` that real-time threads may run: the lower limit of the group and the machine. None:
+    no limit, or unknown."""
     rt_period_us: int | None = None
     rt_limit: str = ""
     """The setting that imposes the limit."""
 
 
 class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
-    """Disturbances by the machine during one trial. ``absent`` has the reason why a field is None, by its name."""
+    """Disturbances by the machine during one trial. ``absent``: name of a field that is None → the reason."""
 
     cpus: tuple[int, ...]
     """Processors of the roles."""
     pinned: bool
-    """Each role was pinned to one of ``cpus``. Otherwise ``cpus`` are all processors that the roles may have used."""
+    """True if each role was pinned to one of ``cpus``. Otherwise ``cpus`` are all processors that the roles may use."""
     from_ns: int
     """CLOCK_MONOTONIC of the first measured message."""
     to_ns: int
     begins_ns: tuple[int, ...]
-    """Start of the time axis of each ping or client, for ``begin_ns`` of its samples. Streams have absolute times."""
+    """Start of the time axis of each ping or client: ``begin_ns`` of its samples counts from it. Streams have absolute
+    times."""
     moved: Moved | None = None
     switches: Switches | None = None
     before: tuple[Still, ...] | None = None
     after: tuple[Still, ...] | None = None
     delay_ns: int | None = None
-    """Time that the roles' own threads were runnable while another thread had the processor, summed (schedstat)."""
+    """Time that the roles' threads were runnable but another thread had the processor; the sum over threads
+    (schedstat)."""
     middleware_delay_ns: int | None = None
-    """Like ``delay_ns``, for the middleware's own threads that lived until the end."""
+    """``delay_ns`` of the middleware's own threads that lived until the end."""
     voluntary: int | None = None
     """Number of times that a worker's thread went to sleep."""
     involuntary: int | None = None

@@ -90,7 +90,7 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
 
     size_bytes: Count
     least_free_bytes: Count
-    """The lowest value of a few readings; between the readings it may have been lower."""
+    """The lowest of a few readings; between two readings it may have been lower."""
 
 
 class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +103,7 @@ class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     samples: Count
     histogram_path: str | None = None
-    """Log-linear histogram of the samples for which the memory had no room; None: all samples fitted."""
+    """Log-linear histogram of the samples that did not fit into memory; None: all samples fitted."""
     in_histogram: Count = 0
     stamped_every: Several = 1
     """For a publisher: record i belongs to sequence ``1 + i * stamped_every``; the publisher's other messages were not
@@ -111,9 +111,9 @@ class SamplesFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True):
-    """The instant from which ``begin_ns`` of a ping or client counts, as a value of the raw counter.
+    """The value of the raw counter from which ``begin_ns`` of a ping or client counts.
 
-    The pong or server records ``received_ticks`` by the same counter.
+    ``received_ticks`` of the pong or server is a value of the same counter.
     """
 
     index: Index
@@ -122,12 +122,15 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Coding(msgspec.Struct, frozen=True, kw_only=True):
-    """Median time to (de)serialise a typed message, over the medians of several roles. None: no role timed it."""
+    """Median time to serialise and deserialise a typed message: the median of several roles' medians.
+
+    None: no role timed it.
+    """
 
     serialize_ns: float | None = None
     deserialize_ns: float | None = None
     reply_serialize_ns: float | None = None
-    """This and ``reply_deserialize_ns``: for the replies of a pong or a server."""
+    """As ``serialize_ns``, for the replies of a pong or a server; also ``reply_deserialize_ns``."""
     reply_deserialize_ns: float | None = None
 
 
@@ -142,7 +145,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     sent_bytes: Count | None = None
     """Bytes of all messages that the publisher sent, if the sizes of its topic vary."""
     timed_out: Count
-    """Publishes that back-pressure blocked beyond the write timeout: neither sent nor lost."""
+    """Number of publishes that back-pressure blocked beyond the write timeout. They count as neither sent nor lost."""
     publish_failed: Count
     late_sends: int | None
     """Messages sent more than one period of the schedule after their intended instant; None without a schedule."""
@@ -182,22 +185,23 @@ class Arrived(msgspec.Struct, frozen=True, kw_only=True):
     reordered: Count
     damaged: Count
     last_warm_up_ns: Count = 0
-    """CLOCK_MONOTONIC of the last warm-up message that came before the first measured message; 0: none came."""
+    """CLOCK_MONOTONIC of the last warm-up message before the first measured message; 0: no such message."""
     first_received_ns: Count
-    """CLOCK_MONOTONIC of the first message; 0: no message came."""
+    """CLOCK_MONOTONIC of the first message; 0: no message arrived."""
     last_received_ns: Count
     history_due: Count = 0
-    """Messages published before the subscriber joined that it had to receive; 0: the subscriber did not join late."""
+    """Number of earlier messages that the subscriber had to receive because it joined late; 0: it did not join late."""
     history_received: Count = 0
     history_ns: Count | None = None
     """Time from just before the subscriber was opened to the last message of the history; None: no such message
-    came."""
+    arrived."""
 
 
 def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None:
-    """Return intact messages per second, from the first message sent on its topic to the last that arrived.
+    """Return intact messages per second, from the first message sent on the topic to the last that arrived.
 
-    The time begins later if messages of the warm-up were still arriving. None if no message was sent to the subscriber.
+    If messages of the warm-up still arrived, the time begins with the last of these. None: no message was sent to the
+    subscriber.
     """
     begins = [each.first_sent_ns for each in publishers if each.topic == subscriber.topic and each.first_sent_ns]
     if not begins:
@@ -210,11 +214,11 @@ def received_hz(subscriber: Arrived, publishers: Sequence[Sent]) -> float | None
 
 
 class ThreadCost(msgspec.Struct, frozen=True, kw_only=True):
-    """Threads of a worker that have one name, added up."""
+    """The threads of a worker with the same name, added up."""
 
     name: str
     threads: int | None
-    """None: another tool's log does not contain the number."""
+    """Number of threads; None: another tool's log does not contain the number."""
     cpu_ns: int
 
 
@@ -235,20 +239,23 @@ class WorkerCost(msgspec.Struct, frozen=True, kw_only=True):
     voluntary_switches: int
     involuntary_switches: int
     minor_faults: int | None
-    """None, also in ``major_faults``: another tool's log does not contain the counts."""
+    """None (also for ``major_faults``): another tool's log does not contain the counts."""
     major_faults: int | None
     threads: tuple[ThreadCost, ...]
 
 
 class CompanionCost(WorkerCost, frozen=True, kw_only=True):
-    """Resources that one companion used while its workers measured. ``who`` is the name that its adapter gives it."""
+    """Resources that one companion used while its workers measured. ``who``: the companion's name in its adapter."""
 
     ready_ns: Count
     """Time from the companion's start until its message that it is ready."""
 
 
 class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes of the namespace's counters during the measuring, which include the traffic of all processes in it."""
+    """Changes of the network namespace's counters during the measuring.
+
+    They include the traffic of all its processes.
+    """
 
     loopback_bytes: int
     loopback_packets: int
@@ -261,21 +268,21 @@ class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
     tcp_retransmitted: int
     ip_reasm_timeouts: int = 0
     softnet_dropped: int = 0
-    """Packets of the whole machine that found a processor's backlog full."""
+    """Packets that were dropped because a processor's backlog was full, on the whole machine."""
 
 
 class Second(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of one worker's series, about a second long (the last is shorter).
+    """One step of about a second in the series of one worker; the last step is shorter.
 
     Counters are changes within the step.
     """
 
     at_s: float
-    """End of the step, counted from when the first worker began to measure."""
+    """End of the step, in s since the first worker began to measure."""
     seconds: float
     who: str
     sent: int | None = None
-    """None if the worker holds no role that sends."""
+    """None: the worker has no role that sends."""
     received: int | None = None
     duplicated: int | None = None
     reordered: int | None = None
@@ -291,13 +298,13 @@ class Second(msgspec.Struct, frozen=True, kw_only=True):
     major_faults: int = 0
     threads: tuple[ThreadCost, ...] = ()
     network: NetworkCost | None = None
-    """In the rows of the first worker only, because the namespace's counters are the same for all workers."""
+    """None except for the first worker, because the namespace's counters are the same for all workers."""
 
 
 class ClockOffset(msgspec.Struct, frozen=True, kw_only=True):
-    """Difference between the clocks of a trial's two hosts as a straight line over time.
+    """The difference between the clocks of a trial's two hosts, as a straight line over time.
 
-    The first host has the senders of a stream.
+    In a stream, the senders are on the first host.
     """
 
     begin_ns: Count
@@ -343,22 +350,22 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One-way latency from the intended instant."""
     p99_ns: float | None
     held: bool
-    """Loss, p99 and schedule were within the limits asked for."""
+    """True if loss, p99 and schedule were within the requested limits."""
     failed: str | None = None
     """Why the step has no result."""
 
 
 class ProtectionProof(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
-    """Checks that the protection of a cell is in force: True, False, or None with the reason in ``absent``."""
+    """Checks that the protection of a cell is in force. None: not checked, for the reason in ``absent``."""
 
     payload_not_seen: bool | None = None
-    """A capture of the cell's traffic lacks the pattern that a capture of the same traffic at ``none`` contains."""
+    """True if a capture of the cell's traffic lacks a pattern that a capture at ``none`` contains."""
     stranger_refused: bool | None = None
-    """A participant with a certificate of another authority, or with an unknown key, was not let in."""
+    """True if a participant with another authority's certificate, or with an unknown key, was rejected."""
     unauthorised_refused: bool | None = None
-    """A participant with a certificate but without permission received nothing."""
+    """True if a participant with a certificate but without permission received nothing."""
     absent: dict[str, str] = {}
-    """Reasons, by the names of the fields above in JSON."""
+    """Reasons why a check was not made, by its field's name in JSON."""
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -367,7 +374,7 @@ class ProtectionProof(msgspec.Struct, frozen=True, kw_only=True, rename="kebab")
 
 
 class SharedSegment(msgspec.Struct, frozen=True):
-    """A shared-memory segment through which messages were sent, and the middleware's setting that makes it larger."""
+    """The shared-memory segment through which messages were sent, and the middleware's setting that enlarges it."""
 
     bytes: Count
     setting: str
@@ -382,7 +389,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     started: str
     """The time at which the trial began: UTC, ISO 8601."""
     seconds: SecondsOrZero
-    """From the start of the first process to the end of the last."""
+    """Time from the start of the first process to the end of the last."""
     failed: Failure | None = None
     samples_file: str | None = None
     """Path relative to the run's folder."""
@@ -392,10 +399,10 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     counts: TrialCounts | None = None
     discovery_ns: int | None = None
     handshake_ns: int | None = None
-    """Like ``discovery_ns``, counted from opening the middleware: some middlewares authenticate their peers before
-    topics exist."""
+    """Time from opening the middleware to the discovery of all peers; ``discovery_ns`` begins later. Some middlewares
+    authenticate their peers before topics exist."""
     first_sample_ns: int | None = None
-    """From the start of the first worker to the beginning of the first measured round trip, without the warm-up."""
+    """Time from the start of the first worker to the first measured round trip, without the warm-up."""
     clock: Clock | None = None
     placed: tuple[Placed, ...] = ()
     version: str | None = None
@@ -409,8 +416,7 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     settings: OwnSettings | None = None
     """The settings that the workers applied, in the middleware's own form; None: the adapter does not report them."""
     proof: ProtectionProof | None = None
-    """The proof is made once for each cell, in its first round; None in the other rounds, and for cells without
-    protection."""
+    """Made once for each cell, in its first round. None in other rounds, and for cells without protection."""
     evidence: Evidence | None = None
     shm: Room | None = None
     """Capacity of /dev/shm during the trial. None: not read."""
@@ -428,26 +434,27 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     network: NetworkCost | None = None
     series: tuple[Second, ...] = ()
     steps: tuple[Step, ...] = ()
-    """The steps in the order in which they were tried. The other fields are of the highest rate that passed, or of
+    """The steps in the order in which they were tried. The other fields describe the highest rate that passed, or
     saturation."""
     native_request_reply: bool | None = None
     """True: the middleware's own request and reply. False: two topics instead. None: another pattern."""
     noise: Witnessed | None = None
     """Disturbances by the machine; None: not observed, or nothing was measured."""
     imported: Imported | None = None
-    """Figures of another tool that measured the trial; such a trial has no samples."""
+    """Figures of another tool that measured the trial; None: Middlemark measured it."""
     stamps: Annotated[tuple[SamplesFile, ...], Meta(max_length=1)] = ()
-    """Samples file of the pong or server in every round trip: the stamps of the messages that this role answered."""
+    """The samples file of the pong or server with the stamps of messages that it answered. Empty: none."""
     starts: tuple[Started, ...] = ()
-    """Start of the time axis of the ping, or of each client."""
+    """The counter values at which the samples' time axes begin: of the ping, or of each client."""
     stamps_absent: str | None = None
     """Why the stamps of the two ends cannot be compared."""
     clocks: ClockOffset | None = None
-    """The line by which times of the second host were converted to the clock of the first host; None: one clock."""
+    """The line that converted times of the second host to the first host's clock; None: both ends have one clock."""
     coding: Coding | None = None
-    """For messages of one type; None: octets, a workload, or the middleware (de)serialises within its own calls."""
+    """Times of serialising messages; None: octets, a workload, or the middleware (de)serialises within its own
+    calls."""
 
     @property
     def timed(self) -> tuple[SamplesFile, ...]:
-        """The ``files`` with usable times. A subscriber's times are not usable if they mix two clocks."""
+        """The ``files`` with usable times. A subscriber's times are unusable if they mix two clocks."""
         return tuple(each for each in self.files if each.role != "subscriber" or self.stamps_absent is None)

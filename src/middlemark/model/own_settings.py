@@ -1,4 +1,4 @@
-"""Settings of a middleware in its own form: comments in its language, and the settings of several processes."""
+"""The settings of a middleware in its own form: comments in its language, and settings of several processes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ def commented(language: Language, lines: Sequence[str]) -> str:
 
 
 def together(reports: Sequence[tuple[str, OwnSettings | None]]) -> OwnSettings | None:
-    """Return the settings that several processes reported as one text; None: no process reported any.
+    """Return the settings of several processes as one text; None: no process reported settings.
 
     Different texts follow each other, each after a comment with the names of its processes.
     """

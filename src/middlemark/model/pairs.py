@@ -13,11 +13,11 @@ from middlemark.model.spelling import quoted
 SAME = "same"
 """The level of ``pair`` at which senders and receivers use the same adapter."""
 EVERY = "all"
-"""Stands for ``same`` and for every ordered pair of the adapters asked for that share a wire."""
+"""The level of ``pair`` for ``same`` and for all ordered pairs of the requested adapters with a common wire."""
 NO_INTEROP = "no-interop"
 """Code of the failure of a trial in which two different adapters exchange no messages."""
 OWN_WIRE = "a wire of its own"
-"""The words for a transport whose messages no other adapter reads."""
+"""The words for the wire of a transport whose messages no other adapter reads."""
 Each = TypeVar("Each")
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(@[\w./+~-]{1,200})?"
 
@@ -39,24 +39,24 @@ PAIR = Kind(read=_read)
 
 
 def sides_of(name: str) -> tuple[str, str]:
-    """Return the senders' and the receivers' adapter of ``A:B``; the same adapter twice for a name without a colon."""
+    """Return the senders' and the receivers' adapter of ``A:B``. For ``A``, return A twice."""
     senders, _, receivers = name.partition(":")
     return senders, receivers or senders
 
 
 def pair_of(name: str) -> str:
-    """Return the level of ``pair`` for the description of one adapter or of a pair."""
+    """Return the level of ``pair`` for the name in a description: ``A:B``, or ``same`` for one adapter."""
     return name if ":" in name else SAME
 
 
 def named_in(levels: tuple[Level, ...]) -> tuple[str, ...]:
-    """Return the adapters that these levels of ``pair`` name, each once."""
+    """Return the adapters in these levels of ``pair``, each once."""
     pairs = [sides_of(str(level)) for level in levels if level not in (SAME, EVERY)]
     return tuple(dict.fromkeys(name for pair in pairs for name in pair))
 
 
 def why_apart(senders: Description, receivers: Description, transport: str) -> str | None:
-    """Return why these adapters cannot exchange messages over the transport; None: they have one wire."""
+    """Return why these adapters cannot exchange messages over the transport; None: they can."""
     ends = senders.transport(transport), receivers.transport(transport)
     lacking = [about.name for about, end in zip((senders, receivers), ends, strict=True) if end is None]
     if lacking:
@@ -74,7 +74,7 @@ def why_apart(senders: Description, receivers: Description, transport: str) -> s
 
 
 def together(senders: Description, receivers: Description) -> Description:
-    """Return the description of the pair: the wires that both have, with what both transports support."""
+    """Return the description of a pair: the transports with the same wire, and the levels that both sides support."""
     transports = [
         _shared(first, second)
         for first in senders.transports
@@ -122,7 +122,10 @@ def _shared(first: Transport, second: Transport) -> Transport:
 
 
 def worker_of(sides: tuple[str, str], workers: Mapping[str, Worker]) -> Worker:
-    """Return the worker of an adapter; of an unlike pair the senders' worker, with the receivers' as ``peer``."""
+    """Return the worker of an adapter.
+
+    For a pair, return the senders' worker, with the receivers' worker as ``peer``.
+    """
     senders, receivers = (workers[name] for name in sides)
     if senders is receivers:
         return senders

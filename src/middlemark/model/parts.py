@@ -1,4 +1,4 @@
-"""The parts of an expectation in a plan: cells or pairs of cells, each with the band in which its figure must lie."""
+"""The parts of an expectation in a plan: each is a cell or two cells, and the band of its figure."""
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
@@ -33,7 +33,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class ClaimPart(msgspec.Struct, frozen=True):
-    """One comparison of a claim: the figure of ``a``, or ``b``'s divided by ``a``'s, must lie in ``band``."""
+    """One comparison of a claim. The figure of ``a``, or the figure of ``b`` divided by it, must lie in ``band``."""
 
     a: Subject
     b: Subject | None
@@ -42,16 +42,19 @@ class ClaimPart(msgspec.Struct, frozen=True):
 
     @property
     def subjects(self) -> tuple[Subject, ...]:
-        """The cells or edges whose trials decide the part."""
+        """The cells or edges of the part. Their trials decide it."""
         return (self.a,) if self.b is None else (self.a, self.b)
 
 
 class NothingToJudge(ValueError):
-    """No cell of the plan matches a claim; the message lists the levels that exist."""
+    """Raised if no cell of the plan matches a claim. The message lists the levels that exist."""
 
 
 def parts_of(expected: Expectation, plan: Plan) -> tuple[ClaimPart, ...]:
-    """Return all parts of a claim, which must all hold. Raises NothingToJudge; an untestable claim has no parts."""
+    """Return all parts of a claim; the claim holds if all parts hold. An untestable claim has no parts.
+
+    Raises NothingToJudge.
+    """
     _check_names(expected.claim)
     find = _Finder(plan)
     match expected.claim:
@@ -95,7 +98,7 @@ def _check_names(claim: Claim) -> None:
 
 
 def sides_of(claim: Claim) -> tuple[Picked, ...]:
-    """Return all selections of a claim."""
+    """Return the selections that a claim compares: one, two or more sides; none for an untestable claim."""
     match claim:
         case Bound(of=of) | Shape(of=of):
             return (of,)
@@ -158,7 +161,9 @@ class _Finder:
         return found
 
     def paired(self, a: Picked, b: Picked, band: Band, factor: str = "") -> tuple[ClaimPart, ...]:
-        """Pair subjects that are equal in all fields that the sides do not name differently.
+        """Pair each subject of A with the subject of B that has the same levels.
+
+        Levels that tell A and B apart may differ.
 
         If each side selects one subject, these two are the pair. Raises NothingToJudge.
 
@@ -167,7 +172,6 @@ class _Finder:
             b: The second side.
             band: The band of every pair's ratio.
             factor: The factor whose levels distinguish the pairs in reports; empty: none.
-
         """
         first, second = self.subjects(a), self.subjects(b)
         if first == second:
@@ -197,11 +201,12 @@ class _Finder:
         return found
 
     def _fields(self, a: Picked, b: Picked, first: Sequence[Subject], second: Sequence[Subject]) -> list[str]:
-        """Return the fields in which the two subjects of a pair must agree: all that the sides do not name differently.
+        """Return the fields in which the two subjects of a pair must agree: all fields except those listed here.
 
-        If a side is a sweep, fields in which the sides have different levels are also left out. Another middleware has
-        its own native settings. The other middleware may also have its own level of a request, if one side has a single
-        level of the request: a middleware that supports only best effort can still be compared.
+        Not included are fields for which the sides name different levels. If a side is a sweep, other fields in which
+        the sides differ are not included either. If the adapters differ, native settings may differ. Requests to the
+        middleware may then also differ, if one side has a single level of the request. So a middleware that supports
+        only best effort can be compared.
         """
         asked = a.levels.levels, b.levels.levels
         named = {field for field in {*asked[0], *asked[1]} if {*asked[0].get(field, ())} != {*asked[1].get(field, ())}}
@@ -234,7 +239,7 @@ class _Finder:
         return found
 
     def _none(self, picked: Picked) -> str:
-        """Return a message that names the level of a selection that no cell has, and the levels that exist."""
+        """Return a message about the first level in the selection that no cell has, with the levels that exist."""
         asked = [index for index in range(len(self._plan.cells)) if index not in self._added]
         for field, levels in picked.levels.levels.items():
             single = Picked("", msgspec.structs.replace(picked.levels, levels={field: levels}))
@@ -266,5 +271,5 @@ def _shown(factor: str, levels: Collection[Level]) -> str:
 
 
 def cells_of(parts: Sequence[ClaimPart]) -> Iterator[int]:
-    """Yield each cell whose trials decide the parts once, in order."""
+    """Yield each cell of the parts once, in order."""
     yield from dict.fromkeys(subject.cell for part in parts for subject in part.subjects)

@@ -72,7 +72,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             default_text="`120s`, or twice the duration",
         ),
     ] = 120.0
-    """The measuring ends after this time in any case; the samples until then are kept."""
+    """The measuring ends after this time in any case. The samples until then are kept."""
 
 
 LIMITS: Mapping[str, Key] = declared(Limits, Key)
@@ -87,30 +87,30 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     limits: Limits
     domain: int | None = None
-    """The DDS domain asked for; None: the trial gets its own."""
+    """The requested DDS domain; None: the trial gets a domain of its own."""
     seed: int = 0
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A change or omission of the plan, and why: a size below 16, a level that an adapter does not support."""
+    """A change or omission by the plan, and the reason: a size below 16, a level that an adapter does not support."""
 
     place: str
     text: str
 
 
 class Precision(msgspec.Struct, frozen=True, kw_only=True):
-    """The precision that cells must reach: rounds are added until all cells have it, or until the time is spent."""
+    """The requested precision: rounds are added until all cells have it, or until the time is spent."""
 
     part: float
-    """Half width of the interval of a cell's median that must be reached, as a share of the median."""
+    """The largest half width of the interval of a cell's median, as a share of the median."""
     budget_s: float
-    """No round begins that would end later than this time after the first trial."""
+    """A round begins only if it would end within this time after the first trial."""
     focus: tuple[int, ...]
-    """Indices of the cells that must reach the precision; the other cells only take part in the rounds."""
+    """Indices of the cells that must reach the precision. The other cells are measured in the same rounds."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Requirements that a candidate of a race must meet. None: not required."""
+    """Requirements for the candidates of a race. None: no requirement."""
 
     deadline_s: float | None = None
     """Time from the intended instant within which 99 of 100 messages must arrive; lost messages count as late."""
@@ -127,46 +127,47 @@ Raced = Literal["p50", "p99", "cpu", "memory"]
 class Race(msgspec.Struct, frozen=True, kw_only=True):
     """A race: rounds are added for the candidates that may be the best, until the race is decided or the time is spent.
 
-    All other cells, the baselines included, run only in the rounds that were planned at first.
+    Other cells, including baselines, are measured only in the first rounds.
     """
 
     experiments: tuple[tuple[int, ...], ...]
-    """Indices of the cells of each experiment, which race each other."""
+    """For each experiment: indices of the cells that race each other."""
     budget_s: float
-    """No round begins that would end later than this time after the first trial."""
+    """A round begins only if it would end within this time after the first trial."""
     wanted: Wanted = Wanted()
     metric: Raced = "p50"
-    """The metric that decides. Workloads are raced by the largest share of a deadline instead."""
+    """The metric that decides the race. A race of workloads is decided by the largest share of a deadline instead."""
     question: bool = False
     """True: all cells race each other, to answer one question (``which``). False: each experiment has its own race."""
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):
-    """The end of a run to which rounds were added."""
+    """The state of a run to which rounds were added, at its end."""
 
     rounds: int
     seconds: float
     """Duration of all trials of the run, from the first process to the last."""
     met: bool
-    """Every cell in question is precise enough, or every race is decided. False: the time was spent."""
+    """True if every requested cell is precise enough, or every race or expectation is decided. False: the time
+    was spent."""
     undecided: tuple[int, ...] = ()
-    """Indices of the cells that were not precise enough, or undecided, when the time was spent."""
+    """Indices of the cells that were undecided, or not precise enough, when the time was spent."""
     unmeasured: tuple[int, ...] = ()
     """Indices of the cells whose trials all failed; further rounds would not help."""
 
 
 class Fitted(msgspec.Struct, frozen=True, kw_only=True):
-    """A plan from which trials were left out, so that it fits into a time."""
+    """How a budget shortened a plan: the trials with and without the budget, and the certainty that is lost."""
 
     budget_s: float
     planned_trials: int
-    """The trials of a configuration without the budget. If sweeps differ, the largest number."""
+    """The number of trials of a configuration without the budget; if sweeps differ, the largest number."""
     trials: int
-    """The trials of a configuration that fit into the budget."""
+    """The number of trials of a configuration within the budget."""
     wider: float
-    """The expected width of an interval of a median, divided by the width with all planned trials."""
+    """The expected width of a median's interval, divided by its width with all planned trials."""
     verdicts: bool
-    """False if a verdict needs more trials than fit."""
+    """False if a verdict needs more trials than fit into the budget."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,12 +183,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     race: Race | None = None
     expectations: tuple[Expectation, ...] = ()
     deciding: Deciding | None = None
-    """How long rounds are added to decide the expectations. None: no rounds are added for expectations."""
+    """The budget for deciding the expectations. None: no rounds are added for expectations."""
     together: tuple[tuple[str, ...], ...] = ()
-    """Names of factors that the suites vary together: cells that differ in all these factors are also compared."""
+    """Names of factors that the suites vary together. Cells that differ in all these factors are also compared."""
     scorecard: tuple[tuple[str, float], ...] = ()
     """Metrics and their weights for the ranking in the report; empty: no ranking."""
     baselines: tuple[int, ...] = ()
     """Indices of the raw transports' cells that the plan added."""
     fitted: Fitted | None = None
-    """The trials that a budget left out of the plan. None: no trials were left out."""
+    """The effect of a budget that shortened the plan. None: the plan was not shortened."""

@@ -23,7 +23,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     kernel: str
     system: str
     virtual: bool | None
-    """The processor reports a hypervisor; None: the processor does not report this."""
+    """True if the processor reports a hypervisor; None: the processor does not report it."""
     clocksource: str | None
     governor: str | None
     """Frequency governor of processor 0; None: the kernel has no governor."""
@@ -49,7 +49,7 @@ class HostMachine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NotTried(msgspec.Struct, frozen=True):
-    """An adapter that did not take part in a run, and the command that would include it; empty: no such command."""
+    """A requested adapter that a run did not measure, and the command that would include it (empty: no command)."""
 
     adapter: str
     why: str
@@ -74,23 +74,23 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """The commit of the git work tree in which the command ran, with ``-dirty`` if files differ; empty: none."""
     seed: int
     machine: Machine
-    """The machine that coordinated the trials. The trials also ran on this machine, unless there are ``machines``."""
+    """The machine that coordinated the trials. Without ``machines``, the trials also ran on this machine."""
     machines: tuple[HostMachine, ...] = ()
-    """The hosts, if the sites of the run are hosts."""
+    """The hosts on which the trials ran; empty: the trials ran on ``machine``."""
     adapters: tuple[Description, ...]
     plan: Plan
     certs: str = ""
     """Absolute path of the user's own certificates for trials with security; empty: each trial made its own."""
     not_tried: tuple[NotTried, ...] = ()
-    """Adapters that were asked for and did not take part."""
+    """The requested adapters that the run did not measure."""
     reached: Reached | None = None
-    """The precision reached; None: no precision was asked for, or the run did not end regularly."""
+    """How adding rounds ended; None: no rounds were to be added, or the run did not end regularly."""
     selftest: tuple[SelfTestCell, ...] = ()
     """The settings that ``selftest`` compares with themselves. Empty: another verb made the run."""
     tried: TriedLimit | None = None
     """The limit that ``diagnose --try`` lifts. None: another verb made the run."""
     imported: tuple[Source, ...] = ()
-    """Logs of other tools from which the run was read (``machine`` is then unknown). Empty: Middlemark measured it."""
+    """Logs of other tools from which the run was read; ``machine`` is then unknown. Empty: Middlemark measured it."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,8 +102,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     damaged: tuple[str, ...] = ()
     """Lines of ``trials.jsonl`` that were left out, each with its number and the problem."""
     running: bool | None = False
-    """The process that measures the run is alive. None: the run has not ended, and its file system has no locks to
-    check."""
+    """True if the process that measures the run is alive. None: the run has not ended, and its file system has
+    no locks."""
 
     @property
     def name(self) -> str:
@@ -112,12 +112,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def machine(self) -> Machine | None:
-        """The machine; None for an import, because the logs of other tools do not describe it."""
+        """The machine; None: the run is imported, and logs of other tools do not describe the machine."""
         return None if self.file.imported else self.file.machine
 
     @property
     def repeats(self) -> tuple[str, ...] | None:
-        """Suites and machine, equal in runs that repeat each other. None: imported, or made without a suite."""
+        """Suites and machine, equal for runs that can be compared over time.
+
+        None: imported, or measured without a suite.
+        """
         suites, machine = self.file.suites, self.file.machine
         if self.file.imported or suites in ((), ("command-line",)):
             return None

@@ -13,7 +13,7 @@ NOT_MEASURED = 0xFFFF_FFFF
 """Value of a field of four bytes if nothing was measured."""
 
 SATURATED = 0xFFFF_FFFE
-"""Value of a duration of four bytes that was this long or longer (4.29 s)."""
+"""Value of a duration in four bytes that is too long for them: 4.29 s or longer."""
 
 SEQUENCE_BITS = 48
 """A stamp is ``publisher id << 48 | sequence``; sequences begin at 1."""
@@ -38,8 +38,8 @@ class Sample(Struct, frozen=True):
     take_ns: U4 = NOT_MEASURED
     """The take that brought the last reply began → the reply is in hand; absent under ``listen``."""
     loan_ns: U4 = NOT_MEASURED
-    """Obtaining the memory. This field and the next two are not part of the round trip; absent if the step was not
-    done."""
+    """Obtaining the memory; absent if the step was not done. This and the next two fields are not part of the
+    round trip."""
     fill_ns: U4 = NOT_MEASURED
     """Writing the payload."""
     check_ns: U4 = NOT_MEASURED
@@ -65,8 +65,8 @@ class Answer(Struct, frozen=True):
     received_ticks: U8
     """Value of the raw counter when the message is in the application's hands."""
     take_ns: U4 = NOT_MEASURED
-    """The take that brought the message began → the message is in hand. Absent under ``listen``, and for all but the
-    first message of one take."""
+    """The take that brought the message began → the message is in hand. Absent under ``listen``. If a take brings
+    several messages, only the first has this time."""
     copy_ns: U4 = NOT_MEASURED
     """The message is in hand → publish of the reply began: memory obtained, payload copied."""
     write_ns: U4 = NOT_MEASURED
@@ -100,8 +100,8 @@ class Arrival(Struct, frozen=True):
     received_ns: U8
     """CLOCK_MONOTONIC of the arrival."""
     one_way_ns: U8
-    """Intended instant → the message is in the application's hands. Minus ``late_ns`` of the publisher's record, the
-    time counts from sending."""
+    """Intended instant → the message is in the application's hands. Subtract ``late_ns`` of the publisher's record to
+    count from the actual send."""
 
 
 class Bucket(Struct, frozen=True):
@@ -129,7 +129,7 @@ def sequences_of(stamps: Stamps) -> Stamps:
 
 
 def records_of(stamps: Stamps, stamped_every: int = 1) -> npt.NDArray[np.int64]:
-    """Return for each stamp the number of the publisher's record, from 0; -1 if no message has the stamp."""
+    """Return the number of the publisher's record for each stamp, from 0. It is -1 for the stamp 0 of no message."""
     return (sequences_of(stamps).astype(np.int64) - 1) // stamped_every
 
 
@@ -153,4 +153,4 @@ KEPT = {
     "pong": ANSWER,
     "server": ANSWER,
 }
-"""The dtype of the samples file, by role."""
+"""Role → the dtype of its samples file."""

@@ -1,4 +1,4 @@
-"""A selection of cells by levels of their factors, as the command line, suites and expectations write it."""
+"""A selection of cells by levels of factors, as written on the command line, in suites and in expectations."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,13 +15,13 @@ SHARED_MEMORY = "shared_memory"
 FIELD_OF: Mapping[str, str] = {name: each.field for name, each in FACTORS.items()} | {
     name: name for name in ("native", "label", SHARED_MEMORY, VERSION)
 }
-"""The field of ``Cell``, or the name of an additional property, by the name that a user types."""
+"""Name that a user types → field of ``Cell``, or name of an additional property."""
 FACTOR_AT = {each.field: each for each in FACTORS.values()}
 _NEXT = re.compile(r",(?=\s*[A-Za-z_]+\s*=)")
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """The levels selected for each field; a cell needs one of these levels: ``{"pin": (None,), "size": (64, 1024)}``.
+    """For each field the selected levels; a cell needs one of them: ``{"pin": (None,), "size": (64, 1024)}``.
 
     Empty: every cell matches.
     """
@@ -29,15 +29,18 @@ class Selection(msgspec.Struct, frozen=True):
     levels: Mapping[str, tuple[Level, ...]] = {}
 
     def matches(self, cell: Cell, *, shared_memory: bool | None = None) -> bool:
-        """Say whether the cell has one of the levels of each field.
+        """Say whether the cell has a selected level of each field.
 
-        An unknown level of an imported cell matches nothing.
+        If the level of an imported cell is unknown, the cell does not match.
         """
         return all(has_level(cell, field, levels, shared_memory) for field, levels in self.levels.items())
 
 
 def level_at(cell: Cell, field: str, shared_memory: bool | None = None) -> Level:
-    """Return the cell's level of a field. None may be a level of the factor; for ``shared_memory`` it means unknown."""
+    """Return the cell's level of a field.
+
+    For ``shared_memory``, None means unknown; for a factor, None may be a level.
+    """
     if field == SHARED_MEMORY:
         return None if shared_memory is None else "on" if shared_memory else "off"
     if field == VERSION:
@@ -47,7 +50,7 @@ def level_at(cell: Cell, field: str, shared_memory: bool | None = None) -> Level
 
 
 def has_level(cell: Cell, field: str, levels: tuple[Level, ...], shared_memory: bool | None = None) -> bool:
-    """Say whether the cell has one of these levels, which are in the form of ``read_levels``."""
+    """Say whether the cell has one of these levels, which ``read_levels`` returned."""
     if field in cell.unknown:
         return False
     level = level_at(cell, field, shared_memory)
@@ -55,12 +58,12 @@ def has_level(cell: Cell, field: str, levels: tuple[Level, ...], shared_memory: 
 
 
 def same_level(field: str, wanted: Level, level: Level) -> bool:
-    """Say whether a cell's level is the wanted one; processors that were chosen automatically also match ``auto``."""
+    """Say whether a cell's level is the wanted one. ``auto`` matches processors that the plan chose."""
     return wanted == level or (field in FACTOR_AT and FACTOR_AT[field].stands_for(wanted, level))
 
 
 def unmatched(selection: Selection, cells: Iterable[Cell]) -> Iterator[str]:
-    """Yield a sentence for each factor of which no cell has a selected level; no sentence for properties."""
+    """Yield a sentence for each factor of which no cell has a selected level. Additional properties are skipped."""
     listed = list(cells)
     for field, levels in selection.levels.items():
         factor = FACTOR_AT.get(field)
@@ -74,7 +77,7 @@ def unmatched(selection: Selection, cells: Iterable[Cell]) -> Iterator[str]:
 
 
 def read_levels(name: str, value: object) -> tuple[Level, ...]:
-    """Return the levels, as cells have them, of a suite's value: one level or a list. Raises Wrong."""
+    """Return the levels of a suite's value (one level or a list) as they are in cells. Raises Wrong."""
     if name not in FIELD_OF:
         raise Wrong(f"'{name}' is not a factor; {did_you_mean(name, FIELD_OF)}")
     if name not in FACTORS:
@@ -87,7 +90,7 @@ def read_levels(name: str, value: object) -> tuple[Level, ...]:
 
 
 def read_typed_levels(name: str, text: str) -> tuple[Level, ...]:
-    """Return the levels, as cells have them, of a typed text: ``off``, ``0,1``, ``1k,64k``. Raises Wrong."""
+    """Return the levels of a typed text (``off``, ``0,1``, ``1k,64k``) as they are in cells. Raises Wrong."""
     if name not in FACTORS:
         return read_levels(name, text.strip())
     kind = FACTORS[name].kind
@@ -109,7 +112,10 @@ def read_selection(table: Mapping[str, object]) -> tuple[Selection, list[str]]:
 
 
 def read_typed_selection(text: str) -> tuple[Selection, list[str]]:
-    """Return the selection of ``pin=off,priority=other`` as typed. A comma before a factor's name begins a factor."""
+    """Return the selection of ``pin=off,priority=other`` as typed, and all errors.
+
+    A factor's name begins a new factor.
+    """
     levels: dict[str, tuple[Level, ...]] = {}
     wrong: list[str] = []
     for part in _NEXT.split(text) if text else []:

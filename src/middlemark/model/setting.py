@@ -26,21 +26,22 @@ MAY_BE_SET = (
     *("/sys/module/kvm/parameters/*", "/sys/module/haltpoll/parameters/*", "/proc/irq/*/smp_affinity*"),
     *(SHM, LATENCY, f"{GROUP}*"),
 )
-"""Targets that may be set. Suites may come from anywhere and run as root, so only limits that can be restored may be
-set."""
+"""Targets that may be set. A suite may come from a stranger and run as root, so only limits that can be
+restored are here."""
 _NO_SETTING = (
     *("vm.drop_caches", "vm.compact_memory", "/sys/devices/system/cpu/*online", "/sys/devices/system/cpu/*probe"),
     *("/sys/devices/system/cpu/*release*", "/sys/fs/cgroup/*/release_agent", "/sys/fs/cgroup/*reclaim"),
 )
-"""Targets excluded: writing such a target has an effect that no other value reverts, or that is more than a limit."""
+"""Targets that may not be set, because no other value reverts the effect, or because the effect is more than a
+limit."""
 
 
 class Setting(msgspec.Struct, frozen=True, order=True):
-    """A value for one setting of the running machine that can be restored."""
+    """A restorable setting of the running machine, and its value."""
 
     target: str
     """A sysctl name, a path under /sys or /proc, ``/dev/shm`` (its size in bytes), ``/dev/cpu_dma_latency`` (µs, in
-    force while the file is open), or ``cgroup.CONTROLLER`` (the group that the workers are in)."""
+    force while the file is open), or ``cgroup.CONTROLLER`` (of the workers' group)."""
     value: str
 
     @property
@@ -50,7 +51,10 @@ class Setting(msgspec.Struct, frozen=True, order=True):
 
     @property
     def command(self) -> str:
-        """Return the command with which a user makes the setting; empty for a group, which a process enters itself."""
+        """Return the command with which a user changes the setting.
+
+        Empty for a group, which a process enters itself.
+        """
         match self.kind:
             case "sysctl":
                 return f"sysctl -w {self.target}={shlex.quote(self.value)}"
@@ -81,7 +85,7 @@ def path_of(target: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a value in the form for comparisons: only the choice in brackets, if there is one, and single spaces."""
+    """Return a value for comparisons: the choice in brackets if there is one, and single spaces."""
     chosen = re.search(r"\[([\w-]+)\]", text)
     words = [chosen[1]] if chosen else text.split()
     return " ".join(words)
@@ -105,7 +109,7 @@ def setting_of(target: str, value: object) -> Setting:
             size = parse_size(text)
         except UnitError as error:
             raise Wrong(str(error)) from None
-        text = str(-(-size // 4096) * 4096)  # a file system has whole pages
+        text = str(-(-size // 4096) * 4096)  # a file system has whole pages of 4,096 bytes
     elif kind_of(target) == "hold" and not re.fullmatch(r"[0-9]{1,9}", text):
         raise Wrong(f"{quoted(value)} is not a value of {target}; write a whole number of µs")
     elif kind_of(target) == "group" and not text.startswith("/"):
@@ -114,7 +118,7 @@ def setting_of(target: str, value: object) -> Setting:
 
 
 def settings_of(level: Level) -> tuple[Setting, ...]:
-    """Return the settings of a level; none if the machine stays unchanged."""
+    """Return the settings of a level. None, for an unchanged machine, has no settings."""
     if level is None:
         return ()
     parts = (part.partition("=") for part in str(level).split("&"))
@@ -122,7 +126,7 @@ def settings_of(level: Level) -> tuple[Setting, ...]:
 
 
 def settings_level(settings: Mapping[str, object]) -> str:
-    """Return the level with these settings. Raises Wrong."""
+    """Return the text of these settings, which is their level. Raises Wrong."""
     return "&".join(f"{each.target}={each.value}" for each in sorted(map(setting_of, settings, settings.values())))
 
 
@@ -143,4 +147,4 @@ SYSTEM = Kind(
     show=lambda level: AS_IS if level is None else str(level).replace("&", " & "),
     compound=True,
 )
-"""Settings of the machine as a level: their text."""
+"""The kind of the level ``system``: settings of the machine as text."""

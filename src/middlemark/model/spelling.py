@@ -6,7 +6,7 @@ _LISTED = 12
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``did you mean 'size'?`` if a known name is similar; else a list of the known names."""
+    """Return ``did you mean 'size'?`` if a known name is similar, else a list of the known names."""
     names = list(known)
     near = nearest(word, names)
     if near is not None:
@@ -51,7 +51,7 @@ def quoted(value: object) -> str:
     if isinstance(value, bool):
         text = "true" if value else "false"
     elif isinstance(value, int) and value.bit_length() > 200:
-        return "an integer of many digits"  # printing it could exceed Python's limit of digits
+        return "an integer of many digits"  # printing it may exceed Python's limit of digits
     elif isinstance(value, int | float):
         text = str(value)
     elif isinstance(value, str):

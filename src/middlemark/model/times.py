@@ -16,8 +16,8 @@ def _name_of(field: str) -> str:
 class Summary(msgspec.Struct, frozen=True, kw_only=True, rename=_name_of):
     """A distribution in ns. A quantile is None if there are too few samples.
 
-    This struct is the only declaration of the quantiles. Quantiles are fractions because 1000 * (1 - 0.99) is not 10 in
-    floating point.
+    The fields of this struct are the only declaration of the quantiles. Quantiles are fractions, because 1000 * (1 -
+    0.99) is not 10 in floating point.
     """
 
     min: float | None = None
@@ -32,22 +32,22 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename=_name_of):
 
 
 NAMES: Mapping[str, str] = {each: _name_of(each) for each in Summary.__struct_fields__}
-"""The name in outputs (``p99.9``), by field of a Summary."""
+"""Field of a Summary → the name in outputs (``p99.9``)."""
 QUANTILES: Mapping[str, Fraction] = {
     field: quantile
     for field, hint in get_type_hints(Summary, include_extras=True).items()
     for quantile in get_args(hint)
     if isinstance(quantile, Fraction)
 }
-"""The quantile, by field of a Summary."""
+"""Field of a Summary → the quantile as a fraction."""
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One distribution for each kind of time, in ns. None: not measured, or missing in an imported log."""
+    """One distribution in ns for each kind of time. None: not measured, or missing in an imported log."""
 
     round_trip_ns: Summary | None = None
     first_reply_ns: Summary | None = None
-    """The first of several replies; None with one subscriber."""
+    """Time until the first of several replies; None: there is one subscriber."""
     write_ns: Summary | None = None
     take_ns: Summary | None = None
     """Time of take(). None under ``listen``, where the middleware takes the message."""
@@ -55,14 +55,14 @@ class Times(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fill_ns: Summary | None = None
     check_ns: Summary | None = None
     round_trip_from_intended_ns: Summary | None = None
-    """Counted from the intended instant; None without a rate."""
+    """Round trip from the intended instant; None: the cell has no rate."""
     one_way_ns: Summary | None = None
     """From the intended instant to the application's hands, over all subscribers of a trial."""
     one_way_from_sent_ns: Summary | None = None
     """One-way time, counted from the beginning of publish()."""
 
     def latency_of(self, cell: Cell) -> Summary | None:
-        """Return the latency that represents the cell; with a schedule it counts from the intended instant."""
+        """Return the latency that represents the cell. With a schedule it begins at the intended instant."""
         if cell.pattern == "stream":
             return self.one_way_ns
         return self.round_trip_from_intended_ns or self.round_trip_ns

@@ -14,7 +14,7 @@ POINT_BYTES = 16
 
 
 def misfit(type_name: str, size: int) -> str | None:
-    """Return why no message of that type can have that size, with the nearest size that fits. None: the size fits."""
+    """Return why no message of this type can have this size, with the nearest valid size. None: the size is valid."""
     if type_name == "imu" and size != IMU_BYTES:
         return f"the numbers of an imu are {IMU_BYTES} bytes; take size {IMU_BYTES}"
     if type_name == "tf" and size % TRANSFORM_BYTES:

@@ -27,7 +27,7 @@ LEAST_HERTZ = 1e-5
 
 
 class UnitError(ValueError):
-    """A quantity that cannot be parsed; the message quotes it and shows a valid form."""
+    """A text that is no valid quantity. The message quotes the text and shows a valid form."""
 
 
 def parse_size(text: str) -> int:
@@ -104,7 +104,7 @@ def format_size(size: int) -> str:
 
 
 def format_rate(hertz: float) -> str:
-    """Format messages per second in the unit that keeps it short: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
+    """Format messages per second in the shortest unit: ``100 Hz``, ``2.5 kHz``, ``1 MHz``, ``0.1 Hz``."""
     for factor, unit in ((10**6, "MHz"), (1000, "kHz")):
         if hertz >= factor:
             return f"{hertz / factor:.12g} {unit}"

@@ -17,7 +17,7 @@ _WRITTEN = re.compile(r"(?P<path>.+) sha256:(?P<sha256>[0-9a-f]{64})", re.DOTALL
 
 
 class UserFile(msgspec.Struct, frozen=True):
-    """One file. ``path`` is the absolute path of the file when the run began."""
+    """One file. ``path`` is its absolute path at the beginning of the run."""
 
     path: str
     sha256: str
@@ -29,12 +29,12 @@ class UserFile(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """The text in a row: the name and the beginning of the hash, which distinguishes two files of the same name."""
+        """The text in a row: the file's name and the first part of the hash, because names may be equal."""
         return f"{PurePosixPath(self.path).name} (sha256 {self.sha256[:8]})"
 
     @property
     def kept(self) -> str:
-        """The copy's name, relative to the run's folder, with the file's suffix, on which some middlewares depend."""
+        """The name of the copy, relative to the run's folder. It keeps the suffix, because some middlewares need it."""
         return f"config/{self.sha256}{PurePosixPath(self.path).suffix}"
 
 
@@ -45,6 +45,6 @@ def user_file(value: str) -> UserFile | None:
 
 
 def user_files(natives: Iterable[tuple[tuple[str, str], ...]]) -> tuple[UserFile, ...]:
-    """Return the files that the native settings of some cells name, each once."""
+    """Return the files in the native settings of some cells, each once."""
     found = (user_file(value) for native in natives for _, value in native)
     return tuple(dict.fromkeys(each for each in found if each is not None))

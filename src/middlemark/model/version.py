@@ -5,9 +5,9 @@ from pathlib import Path
 from middlemark.model.description import Description
 
 VERSION = "version"
-"""Name of an additional factor: the part after the ``@`` of an adapter's name."""
+"""Name of an additional factor: the part of an adapter's name after the ``@``."""
 USUAL = "usual"
-"""Level of ``VERSION`` for the build whose name has no ``@``."""
+"""Level of ``VERSION`` for the build without ``@`` in its name."""
 
 
 def adapter_of(name: str) -> str:
@@ -16,7 +16,7 @@ def adapter_of(name: str) -> str:
 
 
 def version_of(name: str) -> str:
-    """Return the level of ``VERSION`` of a build."""
+    """Return the version in the name of a build: the part after the ``@``, or ``usual``."""
     return name.partition("@")[2] or USUAL
 
 

@@ -1,4 +1,4 @@
-"""The workload of a robot: which nodes publish and receive which topics, how often, and with which deadline."""
+"""The workload of a robot: its nodes, the topics that they publish and receive, the rates and the deadlines."""
 
 import os
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ from middlemark.model.protocol import Arrivals, MessageType, Reliability
 from middlemark.model.types import misfit
 
 ALLOWED = 0.001
-"""Share of an edge's messages that may be lost or late, unless the topic sets another share."""
+"""Default share of an edge's messages that may be lost or late."""
 OCTETS: MessageType = "octets"
 Durability = Literal["volatile", "transient-local"]
-"""History for a late subscriber: ``volatile`` has no history, ``transient-local`` the publisher's last messages."""
+"""The history that a late subscriber gets: ``volatile``: none. ``transient-local``: the publisher's last messages."""
 DEEP = 1000
-"""Depth in place of keep-all, on a transport that has no keep-all and does not limit the depth."""
+"""Depth in place of keep-all, if a transport has no keep-all and does not limit the depth."""
 
 
 class Lognormal(msgspec.Struct, frozen=True, tag="lognormal"):
-    """Sizes whose logarithm is normally distributed, at least 16 bytes and at most the topic's size."""
+    """Sizes with a normally distributed logarithm, from 16 bytes to the topic's size."""
 
     median: Annotated[int, Meta(ge=16)]
     """The median size in bytes."""
@@ -30,13 +30,13 @@ class Lognormal(msgspec.Struct, frozen=True, tag="lognormal"):
 
 
 class FromFile(msgspec.Struct, frozen=True, eq=False, tag="file"):
-    """Sizes or instants from a file, for one message after the other, repeated from the beginning after the last.
+    """Sizes or instants from a file, one for each message in order. After the last they repeat from the first.
 
     Two files with the same content are equal, whatever their paths.
     """
 
     path: str
-    """Absolute path when the suite was read."""
+    """Absolute path of the file when the suite was read."""
     digest: str
     """SHA-256 of the file."""
     messages: Annotated[int, Meta(ge=1)]
@@ -68,14 +68,14 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     to: tuple[str, ...]
     """The nodes that subscribe to the topic. The topic has an edge to each of these nodes."""
     size: Annotated[int, Meta(ge=16)]
-    """Bytes of a message, the core's header of 16 included; of the largest message, if sizes vary."""
+    """Bytes of a message, including the core's header of 16 bytes. If sizes vary: of the largest message."""
     sizes: Lognormal | FromFile | None = None
     """Source of the sizes; None: all messages have ``size``."""
     type: str = OCTETS
-    """One of ``MessageType``, or the original system's name of messages that are sent as octets."""
+    """One of ``MessageType``, or another system's type name; such messages are sent as octets."""
     rate_hz: Annotated[float, Meta(gt=0)] | None = None
     instants: FromFile | None = None
-    """Instants of the messages, stretched to a mean of ``rate_hz``; None: ``arrivals`` gives their distribution."""
+    """The instants of the messages, scaled to a mean rate of ``rate_hz``; None: ``arrivals`` is their distribution."""
     arrivals: Arrivals = "periodic"
     after: str | None = None
     work_s: Annotated[float, Meta(ge=0)] = 0.0
@@ -87,16 +87,16 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     depth: Annotated[int, Meta(ge=1)] | None = 10
     """Depth of the keep-last history in messages; None is keep-all."""
     service: bool = False
-    """The topic carries the replies to ``after``, whose only subscriber publishes the replies. Both topics are one
-    service."""
+    """True if the topic has the replies to ``after``. The only subscriber of ``after`` publishes them, and both topics
+    are one service."""
     durability: Durability = "volatile"
     history: Annotated[int, Meta(ge=0)] = 0
-    """Number of messages that late subscribers must receive on the chosen transport; 0: the topic is volatile on this
-    transport."""
+    """Number of messages that a late subscriber must receive on the chosen transport; 0: the topic is volatile
+    there."""
 
     @property
     def lap_s(self) -> float:
-        """Time after which the instants of the file repeat; 0: the instants come from no file."""
+        """Time in s after which the instants of the file repeat; 0: the instants come from no file."""
         return self.instants.messages / self.rate_hz if self.instants and self.rate_hz else 0.0
 
 
@@ -122,7 +122,7 @@ def honoured(topic: Topic, transport: Transport) -> Topic:
 
 
 def carried(topic: Topic, transport: Transport) -> MessageType:
-    """Return the type in which the transport carries the topic: octets if it does not support the topic's own."""
+    """Return the message type on the transport: the topic's type if the transport supports it, else octets."""
     if topic.sizes is not None:
         return OCTETS
     for supported in transport.types:
@@ -160,7 +160,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def varies(self) -> bool:
-        """At least one topic has messages of several sizes."""
+        """True if at least one topic has messages of several sizes."""
         return any(each.sizes is not None for each in self.topics)
 
     @property
@@ -170,12 +170,15 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def edges(self) -> tuple[tuple[int, str], ...]:
-        """The topic's number and the subscribing node of each edge, in the order of the subscriber roles."""
+        """(number of the topic, subscribing node) of each edge, in the order of the subscriber roles."""
         return tuple((number, node) for number, each in enumerate(self.topics) for node in each.to)
 
     @property
     def processes(self) -> tuple[Process, ...]:
-        """All processes: first with nodes that publish at their own rate, else in the order of the nodes."""
+        """All processes.
+
+        Processes with a node that publishes at its own rate come first, else the order is that of the nodes.
+        """
         of_node = {node: each for each in self.shared for node in each.nodes}
         found = dict.fromkeys(of_node.get(node, Process(node, (node,))) for node in self.nodes)
         paced = {each.source for each in self.topics if each.rate_hz is not None}
@@ -183,7 +186,10 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def chains(self) -> tuple[tuple[int, ...], ...]:
-        """Topic numbers of each chain, from a topic with a rate to a topic that no other topic follows."""
+        """Topic numbers of each chain.
+
+        A chain begins at a topic with a rate; each further topic follows the one before.
+        """
         after: dict[str, list[int]] = {}
         for number, each in enumerate(self.topics):
             if each.after is not None:
@@ -210,7 +216,10 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(map(rate, self.topics))
 
     def under(self, scale: float, copies: int) -> "Workload":
-        """Return the graph in ``copies``, with all rates times ``scale``. The names of further copies get a prefix."""
+        """Return ``copies`` of the graph, with all rates times ``scale``.
+
+        Names in the second and later copies have a prefix.
+        """
         scaled = [
             msgspec.structs.replace(each, rate_hz=each.rate_hz * scale) if each.rate_hz is not None else each
             for each in self.topics

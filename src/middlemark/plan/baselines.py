@@ -1,13 +1,15 @@
 """The cells of raw transports that a plan adds: the same experiments without a middleware.
 
-Each cell of a middleware gets a baseline on every raw transport that can honour its factors. The middleware's cell also
-gets a cell that copies a message of its size within one process on its first processor. An encrypted cell also gets a
-cell that encrypts a message of its size. A raw transport takes the cell's levels if it can. Otherwise the raw transport
-blocks instead of listening, copies instead of lending, and has its own reliability. Its history is as deep as its
-buffers, and its messages are octets. A raw transport that does not support the level of security runs without security,
-and its label says so. Cells that differ only in these factors share one baseline.
+Each cell of a middleware gets a baseline on every raw transport that can honour its factors. It also gets a cell that
+copies a message of the same size within one process, on the first processor of the middleware's cell. An encrypted cell
+also gets a cell that encrypts a message of the same size.
 
-A search measures a dozen rates, so the cell of a search gets only the raw transport of the cell's own carrier.
+A raw transport has the cell's levels if it can honour them. Otherwise it blocks instead of listening, copies instead of
+lending, and has its own reliability. Its history is as deep as its buffers, and its messages are octets. A raw
+transport that does not support the level of security runs without security, and its label shows this. Cells that differ
+only in these factors share one baseline.
+
+A search measures a dozen rates. So the cell of a search gets only the raw transport of its own carrier.
 """
 
 import math
@@ -36,28 +38,29 @@ from middlemark.plan.targets import Context, own_depth
 from middlemark.stats.baselines import hands_over
 
 same_baseline = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
-"""Return the fields in which two baselines can differ."""
+"""Return the fields of a baseline; two baselines with equal fields are one."""
 
 _TWO = ("shared-memory", "udp")
-"""Carriers of a workload's baselines (trials of ten seconds and more), and of a search with unknown carrier."""
+"""Carriers of baselines for workloads (whose trials take ten seconds or more), and for searches with unknown
+carrier."""
 
 MOST_COPIES = 10_000
 FEWEST_COPIES = 30
 COPYING_S = 0.1
-"""Duration of copying within one process. Nothing waits during copying, so a tenth of a second is enough."""
+"""Duration of copying within one process in s. Nothing waits during copying, so a tenth of a second is enough."""
 
 _NAMED = tuple(name for name, each in FACTORS.items() if each.of == "subject")
-"""The factors by which ``--only`` selects baselines themselves. By other factors ``--only`` selects cells, each with
-its baselines."""
+"""Factors by which ``--only`` selects baselines too. By other factors ``--only`` selects cells, and keeps their
+baselines."""
 
 
 def without_names(context: Context) -> Context:
-    """Return the context without the names in ``--only``, which exclude cells but not their baselines."""
+    """Return the context without these factors in ``--only``: they exclude cells, but not their baselines."""
     return msgspec.structs.replace(context, only=tuple(each for each in context.only if each.factor not in _NAMED))
 
 
 def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
-    """Yield each baseline of the cells that ``--only`` selects once, in the order of the cells."""
+    """Yield each baseline of the cells that ``--only`` selects, once, in the order of the cells."""
     by_name = {each.name: each for each in context.descriptions}
     baselines = [
         (each, transport)
@@ -78,7 +81,7 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
             continue
         seen.add(key)
         for adapter, transport in baselines:
-            if adapter.language not in ("C++", description.language):  # what one language can do limits no other
+            if adapter.language not in ("C++", description.language):  # a raw transport in another language
                 continue
             if searched is not None and transport.carrier not in (_TWO if searched == ANY else (searched,)):
                 continue
@@ -96,8 +99,8 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
 def copies(cell: Cell, limits: Limits) -> Limits:
     """Return the limits of a cell that copies within one process: a number of copies that takes about ``COPYING_S``.
 
-    The number is from ``FEWEST_COPIES`` to ``MOST_COPIES``. The number is at most the number of messages in ``limits``,
-    the limits of the cells that are compared with the copies.
+    The number is from ``FEWEST_COPIES`` to ``MOST_COPIES``. It is at most the number of messages in ``limits``, which
+    are the limits of the cells that are compared with the copies.
     """
     most = min(MOST_COPIES, max(FEWEST_COPIES, round(COPYING_S / copying_seconds(cell.size))))
     samples = most if limits.samples is None else min(most, limits.samples)
@@ -105,7 +108,7 @@ def copies(cell: Cell, limits: Limits) -> Limits:
 
 
 def copying_cell(adapter: Description, transport: Transport, cell: Cell) -> Cell:
-    """Return the cell that copies this size within one process on this processor. It has no receiver."""
+    """Return the cell that copies a message of this size within one process, on this processor, without receiver."""
     return Cell(
         adapter=adapter.name,
         transport=transport.name,
@@ -124,13 +127,13 @@ def copying_cell(adapter: Description, transport: Transport, cell: Cell) -> Cell
 
 
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
-    far = is_apart(cell.across)  # copying is no lower bound of messages over a link
-    other = {"none", cell.security}.isdisjoint(transport.security)  # memcpy with encryption only for encrypted cells
+    far = is_apart(cell.across)  # over a link, copying is no lower bound
+    other = {"none", cell.security}.isdisjoint(transport.security)  # only encrypted cells get a copy with encryption
     return None if far or other or cell.size > transport.max_bytes else copying_cell(adapter, transport, cell)
 
 
 def _following(cell: Cell, adapter: Description, transport: Transport, hands: bool) -> Cell | None:
-    """Return the cell as this raw transport measures it; None: that would be another experiment.
+    """Return the cell on this raw transport; None: the raw transport would measure another experiment.
 
     ``hands``: the cell hands over a pointer, so the baseline also hands over if it can.
     """

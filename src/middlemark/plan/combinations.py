@@ -1,4 +1,4 @@
-"""Combinations of the load's levels (senders, rate, arrivals): which are valid, and which levels have no effect."""
+"""Combinations of the load's levels (senders, rate, arrivals): valid combinations, and levels without effect."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from middlemark.suite.sweep import Levels
 
 
 class ExpandedLoads(msgspec.Struct, frozen=True):
-    """The loads of a sweep in the order of crossing, each once, with notes and problems about invalid combinations."""
+    """The loads of a sweep in the order of crossing, each once. Invalid combinations are in notes and problems."""
 
     rows: tuple[LoadLevels, ...]
     notes: tuple[Note, ...] = ()
@@ -23,10 +23,11 @@ class ExpandedLoads(msgspec.Struct, frozen=True):
 def expand_loads(
     asked: Mapping[str, Levels], duration_s: float | None, *, lenient: bool, wanted: Callable[[LoadLevels], bool]
 ) -> ExpandedLoads:
-    """Cross the factors of the load.
+    """Return all combinations of the load's levels.
 
-    An invalid combination is left out with a note. A named level that is in no valid combination is refused; if
-    ``lenient``, such a level is left out with a note. Combinations that are not ``wanted`` are left out without a note.
+    An invalid combination is left out with a note. A level that the user named is refused if it is in no valid
+    combination; if ``lenient``, it is left out with a note. Combinations that are not ``wanted`` are left out without a
+    note.
     """
     loads: list[LoadLevels] = [
         dict(zip(LOAD, levels, strict=True)) for levels in itertools.product(*(asked[factor].values for factor in LOAD))
@@ -62,7 +63,7 @@ def _reasons_to_refuse(
     rows: Sequence[LoadLevels],
     excluded: Sequence[tuple[LoadLevels, tuple[InvalidCombination, ...]]],
 ) -> set[InvalidCombination]:
-    """Return the reasons why some named level is in no valid combination."""
+    """Return the reasons why a level that the user named is in no valid combination."""
     broken = [(load, {each.rule for each in reasons}) for load, reasons in excluded]
     fine = {
         rule: {pair for load in rows for pair in load.items()}

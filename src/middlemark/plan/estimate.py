@@ -23,10 +23,10 @@ MESSAGE_S = 5e-6
 """Time between two messages of a stream at full rate."""
 MESSAGE_PER_BYTE_S = 0.7e-9
 WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
-"""Time after the last message for which a subscriber with missing messages waits before it counts the missing messages
-as lost."""
+"""Reliability → time in s that a subscriber with missing messages waits after the last message, before these count as
+lost."""
 PROOF_S = 4.5
-"""Duration of the trials that prove the protection of a cell, made once."""
+"""Duration in s of the trials that prove the protection of a cell. They run once for each cell."""
 SLOW_START_S = {("fastdds", "tcp"): 0.2, ("zenoh", "tcp"): 0.2, ("ros1", ""): 0.5}
 """Additional time for discovery, by adapter and transport (empty: every transport). The time for ROS 1 includes the
 start of its master."""
@@ -83,7 +83,7 @@ def _measuring_seconds(cell: Cell, limits: Limits) -> float:
 
 
 def _may_lose(cell: Cell) -> bool:
-    """Say whether a flood may lose messages: a history overwrites, or best effort does not resend."""
+    """Say whether a stream at full rate may lose messages: its history overwrites, or best effort does not resend."""
     flood = cell.pattern == "stream" and not isinstance(cell.rate, float)
     return flood and (cell.depth is not None or cell.reliability == "best-effort")
 

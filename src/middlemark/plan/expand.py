@@ -1,6 +1,6 @@
-"""Expand one sweep to its cells in the order written.
+"""Expand one sweep to its cells, in the order written.
 
-Notes say which levels were left out, and problems which levels are refused.
+Notes name the levels that are left out, and problems name the levels that are refused.
 """
 
 import itertools
@@ -50,7 +50,7 @@ ONE_SIZE = "it carries messages of one size per topic, and the workload's sizes 
 
 
 class Lack(msgspec.Struct, frozen=True):
-    """A level that a target cannot honour, and why."""
+    """A level that a target cannot honour, and the reason."""
 
     target: Target
     factor: str
@@ -59,7 +59,7 @@ class Lack(msgspec.Struct, frozen=True):
 
 
 Settled = tuple[Target, dict[str, tuple[Level, ...]]]
-"""A target with the levels of each capability that it will be measured with. No level: the target cannot be
+"""A target, and capability → the levels with which it is measured. If a capability has no level, the target is not
 measured."""
 
 
@@ -72,7 +72,7 @@ class Expansion(msgspec.Struct, frozen=True):
 
 
 def expand(sweep: Sweep, context: Context) -> Expansion:
-    """Cross a sweep's factors over the targets that can honour them. The order of levels is kept."""
+    """Return all combinations of a sweep's levels on the targets that can honour them. The order of levels is kept."""
     notes: list[Note] = []
     problems: list[Problem] = check_native(sweep, context)
     targets = find_targets(sweep, context, notes, problems)
@@ -100,7 +100,7 @@ def expand(sweep: Sweep, context: Context) -> Expansion:
     if sweep.workload is None:
         _check_sizes(sweep, asked, notes, problems)
     lacks: list[Lack] = []
-    of_topics = () if sweep.workload is None else OF_WORKLOAD  # notes are made for each topic
+    of_topics = () if sweep.workload is None else OF_WORKLOAD  # each topic has its own notes
     varies = sweep.workload is not None and sweep.workload.varies
     settled = [(target, _settle(target, asked, lacks, notes, of_topics, varies=varies)) for target in targets]
     problems += _refused(sweep, asked, settled, lacks)
@@ -144,7 +144,7 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
 def _settle_sites(
     sweep: Sweep, everything: dict[str, Levels], hosts: Sequence[str], notes: list[Note], problems: list[Problem]
 ) -> None:
-    """Put the roles on two sites if there is a link or ``hosts``; add problems for levels that exclude two sites."""
+    """Put the roles on two sites if there is a link or ``hosts``. Add problems for levels that exclude two sites."""
     link, across = everything["link"], everything["across"]
     if hosts and any(link.values) and not link.place.startswith("--"):
         links = listing([str(level) for level in link.values if level])
@@ -200,7 +200,10 @@ def _on_hosts(everything: dict[str, Levels], named: Sequence[str], hosts: Sequen
 
 
 def _narrow(levels: Levels, context: Context) -> Levels:
-    """Return the levels without the levels that ``--only`` excludes. Some levels are only known once a cell is made."""
+    """Return the levels that ``--only`` selects.
+
+    A factor whose levels are known only after a cell is made keeps all its levels.
+    """
     if not levels.named or levels.factor in _SETTLED_LATE:
         return levels
     kept = tuple(level for level in levels.values if context.selects(levels.factor, level))
@@ -208,7 +211,10 @@ def _narrow(levels: Levels, context: Context) -> Levels:
 
 
 def _check_sizes(sweep: Sweep, asked: dict[str, Levels], notes: list[Note], problems: list[Problem]) -> None:
-    """Leave out, with a note, sizes that a type cannot have; refuse types and sizes without any left."""
+    """Leave out, with a note, sizes that a type cannot have.
+
+    Refuse a type or size if none of its combinations is left.
+    """
     types, sizes = asked["type"], asked["size"]
     misfits = {
         (type_name, size): why
@@ -236,9 +242,9 @@ def _settle(
     *,
     varies: bool,
 ) -> dict[str, tuple[Level, ...]]:
-    """Return the levels of each capability that the target will be measured with.
+    """Return capability → the levels with which the target will be measured.
 
-    ``without_notes`` are factors without notes. ``varies``: a topic of the workload has messages of several sizes.
+    ``without_notes``: factors that get no notes. ``varies``: a topic of the workload has messages of several sizes.
     """
     alike = varies and not target.transport.varying_sizes
     settled: dict[str, tuple[Level, ...]] = {}
@@ -272,7 +278,7 @@ def _refused(
     settled: list[Settled],
     lacks: list[Lack],
 ) -> list[Problem]:
-    """Return problems for named levels that cannot be honoured: by a named target, or by all targets in question."""
+    """Return problems for levels that the user named and that no target can honour, or that a named target cannot."""
     if sweep.skip_unsupported:
         return []
     problems = [
@@ -282,8 +288,8 @@ def _refused(
     ]
     targets = [(target, levels) for target, levels in settled if not target.strict]
     named = sweep.adapters != ("all",)
-    # A named adapter must honour each level on some transport. Under "all" it is enough that one adapter honours the
-    # level.
+    # A named adapter must honour each level on some transport. With "all", one adapter that honours the level is
+    # enough.
     names = (
         list(dict.fromkeys(target.adapter.name for target, _ in targets if not target.company and target.wanted))
         if named
@@ -341,7 +347,7 @@ def _asked_size(lack: Lack) -> str:
 def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack]) -> list[Note]:
     """Return a note for each factor with levels that a target does not honour.
 
-    For a target without any valid level, the notes name only the factors that exclude it.
+    If a target has no valid level, the notes name only the factors that exclude the target.
     """
     barred = {id(target): {factor for factor, own in levels.items() if not own} for target, levels in settled}
     gathered: dict[tuple[str, str, str], list[Level]] = {}
@@ -359,7 +365,7 @@ def _left_out(asked: dict[str, Levels], settled: list[Settled], lacks: list[Lack
 
 
 Placings = dict[tuple[Level, ...], Pinning]
-"""The pinning for each reception, pin, pattern and numbers of roles."""
+"""(reception, pin, pattern, numbers of roles) → the pinning of the roles."""
 _CROWD = ("pattern", "publishers", "subscribers")
 
 
@@ -372,7 +378,7 @@ def _place_roles(
     notes: list[Note],
     problems: list[Problem],
 ) -> Placings:
-    """Place each combination of reception, roles and pin once. Impossible combinations are not in the result."""
+    """Return the pinning for each combination of reception, roles and pin. Impossible combinations are left out."""
     live = [(target, levels) for target, levels in settled if target.wanted and all(levels.values())]
     placings: Placings = {}
     crowded: dict[str, Levels] = {}
@@ -459,7 +465,7 @@ def _cells(
 
 
 def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: str, notes: list[Note]) -> list[Cell]:
-    """Return the cells with the workload, each once; add notes about levels that the transport does not support."""
+    """Return the cells with the workload, each once. Add notes about levels that the transport does not support."""
     changed: dict[str, list[str]] = {}
     for topic in workload.topics:
         own = honoured(topic, target.transport)
@@ -493,7 +499,7 @@ def _copying_cells(
     notes: list[Note],
     problems: list[Problem],
 ) -> list[Cell]:
-    """Return the cells of a transport that copies within one process; such a cell has round trips only."""
+    """Return the cells that copy within one process on this transport. Such a cell has only round trips."""
     rates = dict.fromkeys(
         (load["rate"], load["arrivals"]) for load in loads if (load["pattern"], load["subscribers"]) == ("ping-pong", 1)
     )

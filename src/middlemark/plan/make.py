@@ -1,4 +1,4 @@
-"""From suites in a context to the plan: merges cells and interleaves trials. Equal arguments give equal plans."""
+"""Make the plan from suites and a context: merge cells, and interleave trials. Equal arguments give equal plans."""
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ MOST_TRIALS = 1_000_000
 
 
 class Measuring(msgspec.Struct, frozen=True):
-    """How one cell is measured, as the first sweep that contains it says."""
+    """How one cell is measured, by the first sweep that contains the cell."""
 
     name: str
     limits: Limits
@@ -124,7 +124,7 @@ def make_plan(
 def _merge(
     measured: dict[Cell, Measuring], cells: Iterable[Cell], suite: Suite, sweep: Sweep, notes: list[Note]
 ) -> None:
-    """Add a sweep's cells. A cell that is already in the plan stays one cell, with the larger number of trials."""
+    """Add a sweep's cells. If a cell is already in the plan, it gets the larger number of trials."""
     new = _measured(f"{suite.name}: {sweep.name}" if sweep.name else suite.name, sweep)
     for cell in cells:
         added = new if sweep.limits.samples is not None else _enough(cell, new)
@@ -139,13 +139,16 @@ def _merge(
 
 
 def _baselines_of(sweep: Sweep, cells: Sequence[Cell], context: Context) -> list[Cell]:
-    """Return the baselines of a sweep, also those of cells that ``--only`` excludes."""
+    """Return the baselines of a sweep, including the baselines of cells that ``--only`` excludes."""
     wide = without_names(context)
     return list(baselines_of(cells if wide == context else expand(sweep, wide).cells, context))
 
 
 def _add_baselines(measured: dict[Cell, Measuring], baselines: Iterable[tuple[Suite, Sweep, Sequence[Cell]]]) -> None:
-    """Add the baselines of each sweep. A baseline in the plan gets at least the sweep's number of trials."""
+    """Add the baselines of each sweep.
+
+    A baseline that is already in the plan gets at least the sweep's number of trials.
+    """
     there = {same_baseline(cell): cell for cell in measured}
     for suite, sweep, cells in baselines:
         new = _measured(f"{suite.name}: baseline", sweep)
@@ -157,10 +160,7 @@ def _add_baselines(measured: dict[Cell, Measuring], baselines: Iterable[tuple[Su
 
 
 def _enough(cell: Cell, measured: Measuring) -> Measuring:
-    """Return how the cell is measured.
-
-    A cell without receivers only copies its message: its number of samples is limited.
-    """
+    """Return how the cell is measured: a cell that only copies within one process gets a limited number of samples."""
     return measured if cell.subscribers else msgspec.structs.replace(measured, limits=copies(cell, measured.limits))
 
 
@@ -169,7 +169,7 @@ def _measured(name: str, sweep: Sweep) -> Measuring:
 
 
 def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:
-    """Yield the trials in rounds. A round has a trial of every cell that has trials left, in a random order."""
+    """Yield the trials in rounds. Each round has one trial of every cell with remaining trials, in random order."""
     draw = random.Random(seed)
     order = 0
     for number in range(1, max((each.trials for each in measured), default=0) + 1):
@@ -189,7 +189,7 @@ def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:
 
 
 def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], context: Context) -> list[Problem]:
-    """Return a problem for each value of ``--only`` that no cell of the whole request has."""
+    """Return a problem for each value of ``--only`` that no cell of any suite has."""
     everything = msgspec.structs.replace(context, only=())
     cells: list[Cell] = []
     for sweep in (sweep for suite in suites for sweep in suite.sweeps):
@@ -211,17 +211,18 @@ def _matching_nothing(chosen: Sequence[Only], suites: Sequence[Suite], context: 
 def unmatched(plan: Plan, suites: Sequence[Suite], context: Context) -> list[Problem]:
     """Return a problem for each expectation that no cell of the plan can decide.
 
-    Empty if ``--only``, ``skip_unsupported`` or a missing adapter may have excluded the cells: the verdict is then
-    untestable.
+    Empty if ``--only``, ``skip_unsupported`` or a missing adapter may have excluded the cells. The expectation's
+    verdict is then "untestable".
     """
     skips = any(sweep.skip_unsupported for suite in suites for sweep in suite.sweeps)
     return [] if context.only or skips else [*_problems(plan, context)]
 
 
 def deciding_trials(plan: Plan) -> int:
-    """Return the fewest trials by which every expectation can be decided, even by one part; 0: no expectations.
+    """Return the fewest trials with which every expectation can be decided; 0: no expectations.
 
-    Each of m expectations gets an m-th of the error, and each of the expectation's parts a share of the m-th.
+    With m expectations, each gets an m-th of the error. Each of its n parts gets an n-th of that, so that one part can
+    decide.
     """
     parts = [found for each in plan.expectations if (found := _parts(each, plan))]
     return fewest_trials(ALPHA / len(parts) / max(map(len, parts))) if parts else 0

@@ -1,8 +1,8 @@
 """The least memory that a trial needs: the records of its roles, and the messages that wait in histories.
 
-Records are allocated and touched before the start, so their number is limited; further samples go to a histogram. The
-number of waiting messages follows from the request (a depth of 10,000 at 16 MiB is 160 GB), so waiting messages are
-counted in full.
+Records are allocated and touched before the start, so their number is limited; further samples are counted in a
+histogram. The request determines the number of waiting messages (a depth of 10,000 at 16 MiB is 160 GB), so all of them
+are counted.
 """
 
 import math
@@ -17,29 +17,30 @@ PUBLISHER_RECORD_BYTES = 16
 SUBSCRIBER_RECORD_BYTES = 24
 ROUND_TRIP_RECORD_BYTES = 64
 MOST_RECORDS_BYTES = 1 << 30
-"""Limit for all roles of a trial together."""
+"""The limit of the records of all roles of a trial together."""
 KEEP_ALL_BYTES = 256 << 20
-"""Bytes of the messages that wait in a keep-all history. The adapters limit the history to these bytes, but to at least
-``KEEP_ALL_LEAST`` messages."""
+"""Bytes of the messages that wait in a keep-all history. The adapters limit the history to these bytes, but never to
+fewer than ``KEEP_ALL_LEAST`` messages."""
 KEEP_ALL_LEAST = 4
 
 FASTEST_HZ = 10e6
-"""No publisher sends more messages per second one by one. A publisher that batches continues in the histogram."""
+"""The most messages per second of a publisher that sends one by one. If a publisher batches, the histogram counts the
+rest."""
 FASTEST_BYTES_PER_S = 32e9
-"""Two processors do not fill and check more bytes per second."""
+"""The most bytes per second that two processors fill and check."""
 SHORTEST_ROUND_TRIP_S = {"poll": 150e-9, "block": 500e-9, "listen": 500e-9}
 SHORTEST_COPYING_S = 60e-9
 """The shortest round trip of a ping without pongs, which only copies."""
 MARGIN = 1.1
-"""Factor by which arrivals may exceed their rate."""
+"""The rate of arrivals may exceed the requested rate by this factor."""
 MOST_BUNCHED = 10
-"""Factor by which recorded instants may be closer than their mean."""
+"""The rate of recorded instants may exceed their mean rate by this factor."""
 
 
 def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
-    """Return the number of records that each publisher and each subscriber of a stream may keep raw.
+    """Return how many raw records each publisher and each subscriber of a stream may keep.
 
-    The number is the number of expected messages, limited so that all roles together stay within
+    This is the number of expected messages, limited so that the records of all roles need at most
     ``MOST_RECORDS_BYTES``. Both ends keep the first messages of every publisher, so that each record has its
     counterpart.
     """
@@ -50,7 +51,7 @@ def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
 
 
 def kept_by_topic(graph: Workload, limits: Limits) -> tuple[int, ...]:
-    """Return the number of records that each end of each topic may keep raw: the messages expected, within limits."""
+    """Return for each topic how many raw records each of its ends may keep: the expected messages, up to a limit."""
     wanted = [_messages(each, rate, limits) for each, rate in zip(graph.topics, graph.rates_hz, strict=True)]
     total = sum(
         messages * (PUBLISHER_RECORD_BYTES + SUBSCRIBER_RECORD_BYTES * len(each.to))
@@ -80,7 +81,7 @@ def _needed_by_graph(graph: Workload, limits: Limits) -> int:
 
 
 def memory_needed(cell: Cell, limits: Limits) -> int:
-    """Return the least bytes that all processes of a trial need: records and waiting messages.
+    """Return the least bytes that all processes of a trial need, for records and waiting messages.
 
     Every end of a topic may have a full history: ``depth`` messages, or the messages that fit into ``KEEP_ALL_BYTES``,
     but at most the number sent. One more message is in use.
@@ -91,7 +92,7 @@ def memory_needed(cell: Cell, limits: Limits) -> int:
 
 
 def expected(cell: Cell, limits: Limits) -> int:
-    """Return an upper estimate of the messages that each publisher (ping, client) will send, without the warm-up."""
+    """Return an upper estimate of the messages that each publisher, ping or client will send, without the warm-up."""
     if limits.samples is not None:
         return limits.samples
     seconds = min(limits.duration_s or 0.0, limits.limit_s)
@@ -101,7 +102,7 @@ def expected(cell: Cell, limits: Limits) -> int:
         shortest = SHORTEST_ROUND_TRIP_S[cell.receive] if cell.subscribers else SHORTEST_COPYING_S
         return math.ceil(seconds / shortest) + 1
     fastest = FASTEST_HZ
-    if cell.payload == "filled":  # an untouched payload may be handed over without moving a byte
+    if cell.payload == "filled":  # an untouched payload may be handed over without a copy
         fastest = min(fastest, FASTEST_BYTES_PER_S / cell.size)
     at_most = math.ceil(seconds * fastest) + 1
     in_bursts = most_in_bursts(cell, seconds)
@@ -130,6 +131,6 @@ def _ends(cell: Cell) -> int:
 def _waiting(cell: Cell, limits: Limits) -> int:
     """Return the most messages that one history may contain."""
     if cell.pattern != "stream" and cell.rate == "max":
-        return 1  # the next message is sent after the reply has come
+        return 1  # the next message waits for the reply
     depth = cell.depth if cell.depth is not None else max(KEEP_ALL_BYTES // cell.size, KEEP_ALL_LEAST)
     return min(depth, expected(cell, limits))

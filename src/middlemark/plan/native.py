@@ -1,4 +1,4 @@
-"""The middleware's own settings: which keys an adapter accepts, and which adapters a typed key is for."""
+"""The middleware's own settings: the keys that an adapter accepts, and the adapters for which a typed key is meant."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,18 +13,23 @@ from middlemark.suite.sweep import Suite, Sweep, TypedNative
 
 
 def accepts(adapter: Description, key: str) -> bool:
-    """Say whether the adapter accepts the key. ``Domain/*`` in its description accepts all keys with this beginning.
+    """Say whether the adapter accepts the key.
 
-    The adapter itself checks the rest of such a key, and every value, when it opens the middleware.
+    ``Domain/*`` in its description accepts all keys that begin with ``Domain/``.
+
+    When the adapter opens the middleware, it checks the rest of such a key, and every value.
     """
     return ("*" in adapter.native and key != KEY) or _knows(adapter, key)
 
 
 def native_of(sweep: Sweep, context: Context, adapter: Description) -> tuple[tuple[str, str], ...]:
-    """Return an adapter's settings in a sweep, sorted by key: settings of the suite, overridden by the command line."""
+    """Return an adapter's settings in a sweep, sorted by key.
+
+    Settings of the command line override those of the suite.
+    """
     written = {each.adapter: each.settings for each in sweep.native}
     settings = dict(written.get(adapter_of(adapter.name), ())) | dict(written.get(adapter.name, ()))
-    # The more specific key wins, in any order: KEY, then ADAPTER.KEY, then ADAPTER@VERSION.KEY.
+    # The most specific key wins, whatever the order: ADAPTER@VERSION.KEY, then ADAPTER.KEY, then KEY.
     for typed in sorted(sweep.typed_native, key=lambda each: _closeness(_owner(each.word, context))):
         key = _keys(typed, sweep, context).get(adapter.name)
         if key is not None:
@@ -33,7 +38,7 @@ def native_of(sweep: Sweep, context: Context, adapter: Description) -> tuple[tup
 
 
 def native_of_target(sweep: Sweep, context: Context, adapter: Description) -> tuple[tuple[str, str], ...]:
-    """Return the settings of an adapter; of a pair those of both sides, each key with its adapter before it."""
+    """Return the settings of an adapter. A pair has the settings of both sides, each key with its adapter before it."""
     sides = sides_of(adapter.name)
     if sides[0] == sides[1]:
         return native_of(sweep, context, adapter)
@@ -78,7 +83,7 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
                 key = each.word[len(owner) + 1 :]
                 if (wrong := _wrong(builds[0], key, each.value, context)) is not None:
                     problems.append(Problem(each.place, wrong))
-            elif owner not in asked:  # otherwise the absence of the adapter is already a problem
+            elif owner not in asked:  # else the missing adapter is already a problem
                 problems.append(Problem(each.place, f"{owner} is not measured; {there_are(measured)}"))
         elif measured and not any(_keys(each, sweep, context) for sweep in sweeps):
             problems.append(Problem(each.place, _for_no_adapter(each.word, measured.values(), context)))
@@ -86,7 +91,7 @@ def check_typed_native(suites: Sequence[Suite], context: Context) -> list[Proble
 
 
 def _keys(typed: TypedNative, sweep: Sweep, context: Context) -> dict[str, str]:
-    """Return the key for each adapter of the sweep that a typed setting is for, by the adapter's name."""
+    """Return adapter → key, for the adapters of the sweep for which a typed setting is meant."""
     adapters = _adapters(sweep, context)
     owner = _owner(typed.word, context)
     if owner is not None:
@@ -94,7 +99,7 @@ def _keys(typed: TypedNative, sweep: Sweep, context: Context) -> dict[str, str]:
         builds = [each for each in adapters if owner in (each.name, adapter_of(each.name))]
         return {each.name: key for each in builds if accepts(each, key)}
     accepting = [each for each in adapters if accepts(each, typed.word)]
-    # An adapter that accepts any key gets a setting only if no other adapter knows its key by name.
+    # An adapter that accepts any key gets the setting only if no other adapter lists its key.
     knowing = [each for each in accepting if _knows(each, typed.word)]
     return {each.name: typed.word for each in knowing or accepting}
 
@@ -112,16 +117,16 @@ def _adapters(sweep: Sweep, context: Context) -> list[Description]:
 
 
 def _owner(word: str, context: Context) -> str | None:
-    """Return the adapter that ``word`` begins with; None: ``word`` is a bare key.
+    """Return the adapter with whose name ``word`` begins; None: ``word`` is only a key.
 
-    Names may contain dots, so the longest name that matches wins.
+    Names may contain dots, so the longest matching name is returned.
     """
     names = [*(each.name for each in context.descriptions), *context.absent]
     return max((name for name in names if word.startswith(f"{name}.")), key=len, default=None)
 
 
 def _wrong(adapter: Description, key: str, value: str, context: Context) -> str | None:
-    """Return the problem of the setting; None: no problem. A path needs its hash, because the file may change."""
+    """Return the problem of the setting; None: no problem. A path needs a hash, because the file may change."""
     if key == KEY and accepts(adapter, key):
         return None if user_file(value) else "a configuration file is given with --config ADAPTER=FILE, or in [config]"
     if key == KEY:

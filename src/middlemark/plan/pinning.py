@@ -8,13 +8,13 @@ from middlemark.model.units import format_count
 
 
 class Pinning(msgspec.Struct, frozen=True):
-    """The pinning of a cell's roles; ``pin`` as in ``Cell``."""
+    """The pinning of a cell's roles; ``pin`` is the level in ``Cell``."""
 
     pin: tuple[int, ...] | None
     no_such: str | None = None
-    """Error about processors that do not exist here; None: no error."""
+    """Error: processors that do not exist here. None: no error."""
     crowded: str | None = None
-    """Error about more spinning roles than processors; None: no error."""
+    """Error: more spinning roles than processors. None: no error."""
 
 
 def count_roles(pattern: str, publishers: int, subscribers: int) -> int:
@@ -25,7 +25,7 @@ def count_roles(pattern: str, publishers: int, subscribers: int) -> int:
 def place(
     level: Level, receive: str, pattern: str, publishers: int, subscribers: int, cpus: tuple[int, ...]
 ) -> Pinning:
-    """Resolve a level of ``pin`` for all roles, senders first.
+    """Return the processors for all roles, senders first, for a level of ``pin``.
 
     ``cpus``: the processors that this process may use, at least one.
 

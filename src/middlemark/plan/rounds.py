@@ -1,4 +1,4 @@
-"""Change the rounds of a plan: until precise or decided, to fit into a time, as a race, or under several labels."""
+"""Change the rounds of a plan: add rounds until precise or decided, fit them into a time, race, or add labels."""
 
 import math
 import random
@@ -20,9 +20,9 @@ _NOTHING_MORE = Wanted()
 
 
 def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
-    """Return the plan with the precision asked for. Raises RequestError if no cell is selected or no round fits.
+    """Return the plan with the requested precision. Raises RequestError if no cell is selected or no round fits.
 
-    Baselines are measured in every round, but no round is added for baselines unless the focus names them.
+    Baselines are measured in every round. No round is added for a baseline unless the focus names it.
     """
     problems = [*_too_long(plan, asked.budget_s)]
     named = any(FACTORS[each.factor].of == "subject" for each in asked.focus)
@@ -46,7 +46,7 @@ def until_precise(plan: Plan, asked: PrecisionAsked) -> Plan:
 
 
 def until_decided(plan: Plan, budget_s: float) -> Plan:
-    """Return the plan with rounds until its expectations are decided.
+    """Return the plan with rounds that are added until its expectations are decided.
 
     Raises RequestError if there is no expectation, or no time for a round.
     """
@@ -61,7 +61,7 @@ def until_decided(plan: Plan, budget_s: float) -> Plan:
 
 
 def within(plan: Plan, budget_s: float) -> Plan:
-    """Return the plan with as many of its rounds as the time allows, and a note on the rounds that are left out.
+    """Return the plan with only the rounds for which there is time, and a note on the other rounds.
 
     Raises RequestError if not even one round fits.
     """
@@ -88,7 +88,7 @@ def within(plan: Plan, budget_s: float) -> Plan:
 
 
 def _cost(fitted: Fitted) -> str:
-    """Return how many trials are left, and how much certainty is lost."""
+    """Return the text of a note: the trials that remain, and how much wider the intervals become."""
     verdicts = "" if fitted.verdicts else f"no verdict is possible, which needs {FIRST_ROUNDS} trials, and "
     left = f"{format_count(fitted.trials, 'trial')} per row instead of {fitted.planned_trials}"
     return f"{left}: {verdicts}intervals are about {fitted.wider:.2g} times as wide"
@@ -118,8 +118,8 @@ def racing(
 ) -> Plan:
     """Return the plan as one race for each experiment; if ``question``, as one race of all cells.
 
-    ``raw_transports`` are adapters that are no candidates. Raises RequestError if there is no candidate, or if the
-    first rounds take too long.
+    The adapters in ``raw_transports`` are no candidates. Raises RequestError if there is no candidate, or if the first
+    rounds take too long.
     """
     experiments: dict[tuple[object, ...], list[int]] = {}
     for index, cell in enumerate(plan.cells):
@@ -167,7 +167,7 @@ def with_another_round(plan: Plan, cells: Iterable[int] | None = None) -> Plan:
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """The meaning of one label: the cell, with these native settings in addition to the cell's own settings."""
+    """One label: its name, and the native settings that a cell gets in addition to its own settings."""
 
     label: str
     native: Mapping[str, str] = {}
@@ -179,11 +179,10 @@ class Variant(msgspec.Struct, frozen=True):
 
 
 def labelled(plan: Plan, variants: Sequence[Sequence[Variant]]) -> Plan:
-    """Return the plan with each cell i replaced by its ``variants[i]``, each with the cell's number of trials.
+    """Return the plan in which each cell i is replaced by its ``variants[i]``, each with the cell's number of trials.
 
     All trials are interleaved again with the plan's own seed. Raises ValueError if two variants of a cell have the same
-    label. Also raises ValueError if the plan has baselines, because each baseline would also be measured once for each
-    variant.
+    label. Also raises ValueError if the plan has baselines: each baseline would be measured once for each variant.
     """
     if plan.baselines:
         raise ValueError("a plan with baselines cannot be labelled")
@@ -210,7 +209,7 @@ def first_rounds(plan: Plan, number: int) -> Plan:
 
 
 def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
-    """Return the plan without these cells, given by number, and with ``notes`` about the reasons."""
+    """Return the plan without these cells, which are given by index, and with ``notes`` on the reasons."""
     kept = [number for number in range(len(plan.cells)) if number not in cells]
     now = {before: after for after, before in enumerate(kept)}
     trials = [trial for trial in plan.trials if trial.cell in now]

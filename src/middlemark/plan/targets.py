@@ -21,19 +21,19 @@ FALLBACK_DEPTH = 1000
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """The input of a plan besides the suites: adapters, how to get others, processors, hosts, and ``--only``."""
+    """The input of a plan besides the suites: adapters, how to build others, processors, hosts, ``--only``."""
 
     descriptions: tuple[Description, ...]
     absent: Mapping[str, str]
     cpus: tuple[int, ...]
     only: tuple[Only, ...] = ()
     hosts: tuple[str, ...] = ()
-    """Names of the hosts that take part; empty: only this machine takes part."""
+    """Names of the run's hosts; empty: the run uses only this machine."""
     unchecked: tuple[str, ...] = ()
-    """Absent adapters that a run builds first; the plan leaves them out with a note."""
+    """Adapters that are not built yet. The run builds them first, and a dry run leaves them out with a note."""
 
     def selects(self, factor: str, level: Level) -> bool:
-        """Return whether ``--only`` selects this level."""
+        """Say whether ``--only`` selects this level."""
         asked = [each for each in self.only if each.factor == factor]
         return not asked or any(each.keeps(level) for each in asked)
 
@@ -44,16 +44,16 @@ class Target(msgspec.Struct, frozen=True):
     adapter: Description
     transport: Transport
     strict: bool
-    """Adapter and transport were named: levels that the target lacks are refused, otherwise such levels are left
-    out."""
+    """True if the user named adapter and transport: levels that the target lacks are refused. False: they are
+    left out."""
     company: bool
-    """A baseline of a middleware: the baseline has the middleware's levels as far as it can."""
+    """True for a baseline of a middleware: it has the middleware's levels as far as it can."""
     wanted: bool
     """True if ``--only`` selects the target."""
 
     @property
     def name(self) -> str:
-        """Name of the target in a row: ``cyclonedds udp``; for a baseline with one transport, the adapter's name."""
+        """Name of the target in a row: ``cyclonedds udp``. If adapter and transport have one name, only this name."""
         is_only_one = self.adapter.name == self.transport.name
         return self.adapter.name if is_only_one else f"{self.adapter.name} {self.transport.name}"
 
@@ -61,11 +61,11 @@ class Target(msgspec.Struct, frozen=True):
 def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
     """Return the default history depth. None: keep-all.
 
-    For a stream: keep-all. On a transport without keep-all: its deepest history divided by ``publishers``, the number
-    on one topic, because a reader keeps a history for each publisher and their sum is limited. FALLBACK_DEPTH replaces
-    the deepest history if the transport names no depth. For other patterns: 1.
+    For a stream: keep-all. If the transport has no keep-all: its deepest history divided by ``publishers``, the number
+    of publishers on one topic, because a reader has a history for each publisher and their sum is limited.
+    FALLBACK_DEPTH replaces the deepest history if the transport has no limit. For other patterns: 1.
 
-    A stream does not get reliable keep-last 1: at full rate this would measure how fast messages replace each other.
+    A stream does not get reliable keep-last 1: at full rate, this would measure how fast messages replace each other.
     """
     if pattern != "stream":
         return 1
@@ -73,13 +73,16 @@ def own_depth(transport: Transport, pattern: str, publishers: int) -> Level:
 
 
 def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: list[Problem]) -> list[Target]:
-    """Return the targets of a sweep in order. Names that do not exist, or are not built, become problems or notes."""
+    """Return the targets of a sweep in order.
+
+    A name that does not exist or is not built becomes a problem or a note.
+    """
     adapters = _find_adapters(sweep, context, notes, problems)
     asked_adapters, asked = sweep.adapters, sweep.levels("transport")
     all_adapters, all_transports = asked_adapters == ("all",), "all" in asked.values
     raw_transports = {each.name for each in context.descriptions if each.is_raw_transport}
     mixed = all_adapters or any(name not in raw_transports for name in asked_adapters)
-    if all_adapters:  # an adapter that only copies within one process is added by the plan, as a baseline
+    if all_adapters:  # an adapter that only copies is added later, as a baseline
         adapters = [each for each in adapters if not all(transport.alone for transport in each.transports)]
     targets: list[Target] = []
     missing: dict[str, list[str]] = {}
@@ -115,7 +118,7 @@ def _with_pairs(
     notes: list[Note],
     problems: list[Problem],
 ) -> list[Target]:
-    """Return the targets of the sweep's levels of ``pair``; ``targets`` are those of ``same``."""
+    """Return the targets for the sweep's levels of ``pair``. ``targets`` are the targets for ``same``."""
     asked = sweep.levels("pair")
     if asked.values == (SAME,):
         return targets
@@ -145,7 +148,7 @@ def _with_pairs(
 def _pairs_of(
     sweep: Sweep, context: Context, adapters: Sequence[Description], problems: list[Problem]
 ) -> list[tuple[Description, Description, bool]]:
-    """Return each pair of different adapters, with whether a level names it."""
+    """Return (senders, receivers, whether a level names the pair) for each pair of different adapters."""
     asked = sweep.levels("pair")
     found: dict[tuple[str, str], tuple[Description, Description, bool]] = {}
     for level in asked.values:
@@ -157,7 +160,7 @@ def _pairs_of(
         ]
         if builds[0] is not None and builds[1] is not None:
             found[builds[0].name, builds[1].name] = builds[0], builds[1], True
-        elif sweep.levels("adapter").named:  # otherwise the adapters of the pairs were checked like named ones
+        elif sweep.levels("adapter").named:  # if not named, the pairs' adapters are already checked like named ones
             lacking = [name for name, build in zip(sides_of(str(level)), builds, strict=True) if build is None]
             text = f"{level}: {listing(lacking)} is not built here; `middlemark list adapters` says why"
             problems.append(Problem(asked.place, text))
@@ -171,7 +174,7 @@ def _pairs_of(
 def _targets_of(
     sweep: Sweep, context: Context, senders: Description, receivers: Description, problems: list[Problem] | None
 ) -> list[Target]:
-    """Return the targets of one pair. If there is none, ``problems`` gets the reason."""
+    """Return the targets of one pair. If there is none, add the reason to ``problems``."""
     asked = sweep.levels("transport")
     is_any = "all" in asked.values
     about = together(senders, receivers)
@@ -190,7 +193,7 @@ def _targets_of(
     ]
     if not found and problems is not None and wanted:
         reasons = [why for name in names if (why := why_apart(senders, receivers, name))]
-        telling = [why for why in reasons if OWN_WIRE not in why] or reasons  # a wire that others share says more
+        telling = [why for why in reasons if OWN_WIRE not in why] or reasons  # prefer wires that others share
         problems.append(
             Problem(sweep.levels("pair").place, f"{about.name}: {telling[0] if is_any else listing(telling)}")
         )
@@ -198,7 +201,7 @@ def _targets_of(
 
 
 def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
-    """Return the transports that ``all`` means: ``default`` only if it is named or is the only transport."""
+    """Return the transports that ``all`` means. ``default`` is included if it is named or is the only transport."""
     names = [each.name for each in adapter.transports]
     return (
         names if DEFAULT_CONFIGURATION in asked else [name for name in names if name != DEFAULT_CONFIGURATION] or names

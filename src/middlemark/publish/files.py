@@ -1,4 +1,4 @@
-"""Writes, reads and checks files of published results."""
+"""Write, read and check files of published results."""
 
 import hashlib
 import os
@@ -20,11 +20,11 @@ from middlemark.verdicts.rows import MeasuredRun
 
 MOST_BYTES = 1 << 25
 DOUBTFUL = 0.25
-"""The largest share of configurations whose figures a warning makes doubtful."""
+"""A run is refused if warnings make the figures of a larger share of its configurations doubtful."""
 
 
 class InvalidResult(Exception):
-    """A file is not a published result. The text says why."""
+    """Raised if a file is not a published result. The text is the reason."""
 
 
 class _FormatOnly(msgspec.Struct):
@@ -32,7 +32,7 @@ class _FormatOnly(msgspec.Struct):
 
 
 def refusals(run: MeasuredRun) -> list[str]:
-    """Return every reason why a run is too doubtful to publish."""
+    """Return the reasons why a run is too doubtful to publish; empty: it may be published."""
     why = []
     if run.file.imported:
         return ["another tool measured the run; Middlemark publishes only what it measured itself"]
@@ -70,13 +70,13 @@ def digest_of(result: Published) -> str:
 
 
 def name_of(result: Published) -> str:
-    """Return the name of the file: day, suite, and the beginning of the digest."""
+    """Return the name of the file: day, title of the run, and the beginning of the digest."""
     suite = re.sub(r"[^\w.-]+", "-", result.title) or "run"
     return f"{result.started}-{suite}-{result.digest[:8]}.json"
 
 
 def text_of(result: Published) -> str:
-    """Return the content of the file: one line for each configuration, so that a difference can be read."""
+    """Return the content of the file, with one line for each configuration so that people can compare files."""
     top = readable(msgspec.to_builtins(result))
     assert isinstance(top, dict)
     lines = []
@@ -90,7 +90,7 @@ def text_of(result: Published) -> str:
 
 
 def read_result(path: Path) -> Published:
-    """Return a published result as written. Raises InvalidResult."""
+    """Read a published result. Raises InvalidResult."""
     try:
         text = read_regular(path, MOST_BYTES)
         if (found := msgspec.json.decode(text, type=_FormatOnly).format) != FORMAT:
@@ -103,7 +103,7 @@ def read_result(path: Path) -> Published:
 
 
 def problems_of(result: Published) -> list[str]:
-    """Return everything that is wrong with a published result: edits, and statements that do not follow from it."""
+    """Return all problems of a published result: later changes, and statements that do not follow from its trials."""
     try:
         again = stated(result)
     except (ArithmeticError, LookupError, TypeError, ValueError, msgspec.MsgspecError, AssertionError) as error:
@@ -128,6 +128,6 @@ def problems_of(result: Published) -> list[str]:
 
 
 def names_here(run: Run) -> list[str]:
-    """Return the names that must not be published: of the host, its sites and the user."""
+    """Return the names that must not be published: the names of the machines and of the user."""
     hosts = [run.file.machine.host, *(each.machine.host for each in run.file.machines)]
     return [name for name in (*hosts, os.environ.get("USER", ""), os.environ.get("LOGNAME", "")) if name != "root"]

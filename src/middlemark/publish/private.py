@@ -1,4 +1,4 @@
-"""Looks for what must not be published: paths, addresses, the host's and the user's names."""
+"""Find texts that must not be published: paths, addresses, and the names of machines and users."""
 
 import ipaddress
 import re
@@ -16,11 +16,14 @@ _ADDRESS = re.compile(
 )
 _MAC = re.compile(r"(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
 _VERSIONS = ("version", "kernel", "middlemark", "sha256", "digest")
-"""Fields whose dots and numbers are not addresses."""
+"""Fields in which a text like 1.2.3.4 is a version and no address."""
 
 
 def private_parts(result: Published, names: Sequence[str]) -> list[str]:
-    """Return the place and the kind of each text that must not be published. ``names``: of the host and the user."""
+    """Return the place and the kind of each text that must not be published.
+
+    ``names``: names of machines and of the user.
+    """
     words = [re.compile(rf"(?<![\w-]){re.escape(each)}(?![\w-])") for each in names if len(each) > 2]
     found = []
     for place, text in _texts(msgspec.to_builtins(result)):

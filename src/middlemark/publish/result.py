@@ -1,4 +1,4 @@
-"""A stored run → a published result, and back.
+"""Convert a stored run to a published result, and back.
 
 Everything that a result states can be computed again from its trials.
 """
@@ -41,7 +41,7 @@ from middlemark.verdicts.names import WORDS
 from middlemark.verdicts.rows import MeasuredRun, Row, headline_figure, in_races
 
 STATED = ("name", "metric", "figure", "low", "high", "baseline", "ratio", "standing")
-"""The fields of a configuration that follow from the trials."""
+"""The fields of a configuration that are computed from the trials."""
 _SIGNIFICANT = 6
 
 
@@ -92,7 +92,7 @@ def published(run: MeasuredRun, doctor: Sequence[PublishedFinding] | None, docto
 
 
 def stated(result: Published) -> Published:
-    """Return the result with everything that follows from its trials computed again."""
+    """Return the result after everything that follows from its trials was computed again."""
     document = document_again(result)
     experiments = [each for each in document.experiments if each.metric in HEADLINE and not each.restricted]
     standings = {row.row.index: row.standing.value for each in experiments for row in each.rows}
@@ -116,11 +116,11 @@ def stated(result: Published) -> Published:
 
 
 _ALWAYS = ("pattern", "workload", "rate", "receive")
-"""The factors that a question names even if their levels are the default."""
+"""The factors that are part of a question even at their default levels."""
 
 
 def _load(experiment: JudgedExperiment) -> str:
-    """Return the levels that define an experiment in words: the load, and every level that is not the default."""
+    """Return the load of an experiment in words: ``_ALWAYS``, and each other level that is not the default."""
     usual = Cell(adapter="", transport="", size=experiment.size, pattern=experiment.cell.pattern)
     return ", ".join(
         word
@@ -130,12 +130,12 @@ def _load(experiment: JudgedExperiment) -> str:
 
 
 def document_again(result: Published) -> Document:
-    """Return the document of a published result with its experiments."""
+    """Return the document of a published result, with its experiments."""
     return with_experiments(document_of([run_again(result)]))
 
 
 def run_again(result: Published) -> MeasuredRun:
-    """Return the run of a published result, without samples. Raises ValueError if its trials are inconsistent."""
+    """Return the run of a published result, without samples. Raises ValueError if the trials contradict each other."""
     cells = tuple(msgspec.convert(each.levels, Cell) for each in result.cells)
     numbered = [(at, each) for at, cell in enumerate(result.cells) for each in cell.trials]
     numbered.sort(key=lambda each: each[1].order)
@@ -177,7 +177,7 @@ def run_again(result: Published) -> MeasuredRun:
 
 
 def races_need_samples(run: MeasuredRun) -> bool:
-    """Say whether the race of the run counts messages within a deadline, which only the samples show."""
+    """Say whether the run has a race with a deadline: only samples show how many messages met it."""
     race = run.file.plan.race
     return race is not None and race.wanted.deadline_s is not None and bool(in_races(run, {}, run.samples, run.kept))
 
@@ -208,7 +208,7 @@ def short(figure: float | None) -> float | None:
 
 
 def _levels(cell: Cell) -> dict[str, Any]:
-    """Return the levels that are not the default, without the folders of user files."""
+    """Return factor → level for the levels that are not the default. Paths of user files lose their folder."""
     native = tuple((key, _without_folder(value)) for key, value in cell.native)
     levels = msgspec.to_builtins(msgspec.structs.replace(cell, native=native))
     usual = msgspec.to_builtins(Cell(adapter="", transport="", size=0))

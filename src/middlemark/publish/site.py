@@ -25,7 +25,7 @@ from middlemark.show.json.published import Published, PublishedCell
 _HERE = Path(__file__).parent / "templates"
 
 Files = Mapping[str, Published]
-"""Name of the file, without its ending → result."""
+"""Name of the file without its ending → result."""
 
 
 class SiteAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class SiteAnswer(msgspec.Struct, frozen=True, kw_only=True):
     adapter: str
     version: str
     question: str
-    """A text that is equal for all answers to the question."""
+    """The question as a text, equal for all answers to the same question."""
     machine: str
     suite: str
     size: str
@@ -46,26 +46,26 @@ class SiteAnswer(msgspec.Struct, frozen=True, kw_only=True):
     best: float
     """The figure divided by the best figure of the question: 1 is the best."""
     baseline: str
-    """The ratio to the baseline."""
+    """The ratio to the baseline as text."""
     standing: str
     file: str
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
-    """A middleware with its transport in the ranking."""
+    """A middleware and its transport in the ranking."""
 
     subject: str
     shown: str
-    """The geometric mean of its ratios to the best."""
+    """The geometric mean of the subject's ratios to the best, as text."""
     width: float
-    """The length of its bar, in percent."""
+    """The length of the bar in percent."""
     answered: int
     of: int
-    """The number of questions, of which it answered ``answered``."""
+    """The number of questions. The subject has a result for ``answered`` of them."""
 
 
 def result_files(folder: Path) -> list[Path]:
-    """Return the files of published results in a folder, by their names: ``2026-11-28-amr-1a2b3c4d.json``."""
+    """Return the files of published results in a folder. Their names have the form ``2026-11-28-amr-1a2b3c4d.json``."""
     return sorted(folder.glob("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]-*-????????.json"))
 
 
@@ -113,11 +113,11 @@ def pages(files: Files, reports: Mapping[str, str]) -> Iterator[tuple[str, str]]
 
 
 CROWDS = ("subscribers", "publishers", "topics", "copies", "scale")
-"""The factors along which a crowd grows."""
+"""The factors that make a crowd larger."""
 
 
 def _growths(files: Files) -> Iterator[dict[str, Any]]:
-    """Yield a table for each result and each factor of a crowd: the figure at the lowest level, and its growth."""
+    """Yield a table for each result and each factor in ``CROWDS``: the figure at the lowest level, and its growth."""
     for result in files.values():
         for factor, table in growth_tables(document_again(result).growths):
             if factor in CROWDS:
@@ -161,9 +161,10 @@ def entries_of(name: str, result: Published) -> Iterator[SiteAnswer]:
 
 
 def ranking(entries: Sequence[SiteAnswer]) -> list[Ranked]:
-    """Return each subject with the geometric mean of its ratios to the best; those with all questions come first.
+    """Return each subject with the geometric mean of its ratios to the best.
 
-    The script of the page computes the same for the chosen chips.
+    Subjects with an answer to all questions come first. The script of the page computes the same for the selected
+    chips.
     """
 
     def questions(members: Iterable[SiteAnswer]) -> int:
@@ -182,14 +183,14 @@ def ranking(entries: Sequence[SiteAnswer]) -> list[Ranked]:
 
 
 def machine_of(result: Published) -> str:
-    """Return the name of a machine on the site: its processor, system and kernel."""
+    """Return the machine in words, as the site shows it: its processor, system and kernel."""
     machine = result.machine
     virtual = ", virtual" if machine.virtual else ""
     return f"{machine.cpu}, {machine.processors} processors{virtual}, {machine.system}, Linux {machine.kernel}"
 
 
 def slug(text: str) -> str:
-    """Return the text as the name of a file."""
+    """Return the text in the form of a file name: lower case, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "unknown"
 
 

@@ -1,1 +1,1 @@
-"""Measures, stores and reads back runs: the steps that the verbs of the command line share."""
+"""Measure, store and read back runs: the steps that the verbs of the command line share."""

@@ -10,14 +10,14 @@ from middlemark.problems import Problem
 from middlemark.suite.sweep import RawOptions
 
 NOT_WORSE = {"p50": "-99% … 5%", "throughput": "-5% … 9900%"}
-"""Metric → the allowed change from the other build to the usual build: at most 5 % worse, which is the margin of all
+"""Metric → the allowed change from the other build to the usual build: at most 5 % worse, the margin of all
 verdicts."""
 
 
 def against_another_build(
     options: RawOptions, workers: Mapping[str, Worker], which: str
 ) -> tuple[RawOptions, list[Problem]]:
-    """Return the options, with the other builds as adapters and an expectation for each, and the problems.
+    """Return the options with the other builds as adapters and an expectation for each. Also return the problems.
 
     ``which``: the version of the other builds (the part of a name after the @), or the folder of an installation.
     """

@@ -35,19 +35,22 @@ if TYPE_CHECKING:
 DEFAULT_OUT = "runs"
 
 NOT_KEPT = ("disk", "samples")
-"""The codes of failures of trials that were measured, but could not be stored or read back."""
+"""Codes of failures of trials that were measured, but could not be stored or read back."""
 
 
 class Built(NamedTuple):
-    """The workers that are built, by adapter, and the reason for each adapter that is not built."""
+    """Adapter → its worker for the adapters that are built, and the reason for each other adapter."""
 
     workers: dict[str, Worker]
     absent: dict[str, str]
     unchecked: tuple[str, ...] = ()
-    """The adapters that a run would build first. A dry run cannot check the capabilities of these adapters."""
+    """The adapters that a run would build first. A dry run cannot check their capabilities."""
 
     def in_language(self, language: str | None) -> "Built":
-        """Return the raw transports and the middlewares in this language (None: all). RequestError: there is none."""
+        """Return only the raw transports and the middlewares in this language; None: everything.
+
+        Raises RequestError if none.
+        """
         if language is None:
             return self
         kept = {
@@ -62,13 +65,13 @@ class Built(NamedTuple):
 
 
 def built_workers(asked: Iterable[str] = (), *, only: bool = False, dry_run: bool = False) -> Built:
-    """Return the workers. Workers that do not answer are reported and left out.
+    """Return the workers. If a worker does not answer, this is reported and the worker is left out.
 
     Raises MeasureError if there are no workers.
 
     ``asked``: names of adapters, or ``all``. Adapters that are not built yet are built first (workers.later).
     ``only``: the caller uses no other adapters, besides baselines.
-    ``dry_run``: builds nothing; it is then no error if no worker is built yet.
+    ``dry_run``: builds nothing, and returns no workers without an error if none is built.
     """
     asked = tuple(asked)
     if not dry_run:
@@ -107,7 +110,7 @@ def named_adapters(suites: Sequence[Suite]) -> list[str]:
 def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried, ...]":
     """Return the requested adapters that are not in the plan, each with the reason and the command that builds it.
 
-    ``named``: the requested adapters; empty, or with ``all`` in it: every adapter.
+    ``named``: the requested adapters. Empty, or with ``all`` in it: every adapter.
     """
     from middlemark.model.run import NotTried
 
@@ -116,7 +119,7 @@ def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried
     found = [
         NotTried(name, "not built", f"./middlemark build {name}")
         if why.startswith(LATER)
-        else NotTried(name, re.sub(r" \([^()]*\)$", "", why))  # without the advice in parentheses at the end
+        else NotTried(name, re.sub(r" \([^()]*\)$", "", why))  # without the advice at the end
         for name, why in sorted(built.absent.items())
         if name not in NO_CANDIDATES or meant is not None
     ]
@@ -151,7 +154,10 @@ def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = (), h
 
 
 def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker], interface: str) -> Plan:
-    """Return the plan without the cells that workers refuse. Raises RequestError unless --skip-unsupported is set."""
+    """Return the plan without the cells that workers refuse. If there are any, --skip-unsupported must be set.
+
+    Raises RequestError otherwise.
+    """
     from middlemark.trial.refusals import refusals
 
     refused = interrupts.run(refusals(plan, workers, interface))
@@ -185,16 +191,16 @@ class RunOptions(NamedTuple):
     breakdown: bool = False
     rows: bool = False
     fail_if: FailIf = FailIf()
-    """The conditions on expectations. ``undecided`` includes expectations that are untestable or do not hold."""
+    """The conditions of ``--fail-if`` on expectations. ``undecided`` also means untestable or not holding."""
     failures_are_results: bool = False
-    """True if a failed configuration does not change the exit code."""
+    """True if the exit code does not change when a configuration fails."""
 
 
 class Show(Protocol):
-    """Prints the results of a run; returns why they could not be printed, or None."""
+    """A function that prints the results of a run."""
 
     def __call__(self, run: "MeasuredRun", shown: RunOptions) -> str | None:
-        """``run``: the run as stored."""
+        """Print ``run`` as stored. Returns None, or the reason why it could not be printed."""
 
 
 def run_file(
@@ -204,9 +210,9 @@ def run_file(
     cluster: "Cluster | None" = None,
     named: Sequence[str] | None = None,
 ) -> "RunFile":
-    """Return the description that is stored with a run that begins now.
+    """Return the content of run.json for a run that begins now.
 
-    ``cluster``: the hosts that take part. ``named``: the requested adapters; None: the adapters that the suites name.
+    ``cluster``: the hosts of the run. ``named``: the requested adapters; None: the adapters that the suites name.
     """
     from middlemark.model.run import RunFile
     from middlemark.sites.machine import read_machine
@@ -249,9 +255,10 @@ def measure(
 ) -> int:
     """Measure the trials of a run, print the results with ``show`` and return the exit code.
 
-    ``opened``: opens the run for writing. ``earlier``: the trials that are already measured. ``cluster``: the hosts.
+    ``opened``: opens the run for writing. ``earlier``: the outcomes of trials that are already measured. ``cluster``:
+    the hosts; None: only this machine.
     """
-    # Import before interrupts raise: an import may swallow an exception that is raised within it.
+    # Import now: an exception inside an import, such as KeyboardInterrupt, may be swallowed.
     from middlemark.runs.measure import measure_trials
     from middlemark.runs.read import measured
     from middlemark.store import StoreError
@@ -278,7 +285,7 @@ def measure(
     if unkept is not None:
         click.echo(f"middlemark: {unkept}", err=True)
         click.echo("  make room there or choose another folder with --out DIR, and measure again", err=True)
-    # A failed candidate is part of the answer of `which`.
+    # For `which`, a failed candidate is part of the answer.
     asked = shown.failures_are_results or (plan.race is not None and plan.race.question)
     status = _status([] if asked else results, ending.complete, unwritten or unkept)
     return exits.WORSE if shown.fail_if and ending.complete and _missed(run, shown.fail_if) else status
@@ -293,7 +300,7 @@ def _report_lacks_of_container(plan: Plan) -> None:
 
 
 def _missed(run: "MeasuredRun", fail_if: FailIf) -> bool:
-    """Print a sentence for each expectation that fails the run. Return whether any expectation does."""
+    """Print a sentence for each expectation that makes the command fail. Return whether there is any."""
     from middlemark.document.expectations import expected_of
     from middlemark.stats.expectations import ClaimVerdict
 
@@ -314,7 +321,7 @@ def _missed(run: "MeasuredRun", fail_if: FailIf) -> bool:
 
 
 def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:
-    """Return a sentence about results that could not be stored; None: everything is stored."""
+    """Return a sentence about results that could not be stored; None: all results are stored."""
     if error is not None:
         return f"the run ended early: {error}; earlier results are kept"
     lost = [failure for result in results for failure in result.failures if failure.code in NOT_KEPT]
@@ -322,7 +329,7 @@ def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) ->
 
 
 def _commit() -> str:
-    """Return the commit of the work tree in which the command runs; empty: there is none, or git is not installed."""
+    """Return the commit of the work tree in which the command runs; empty: no work tree, or no git."""
     asked = ("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
     try:
         found = subprocess.run(asked, capture_output=True, text=True, timeout=5, check=False)
@@ -343,7 +350,7 @@ def _texts(suites: Sequence[Suite]) -> dict[str, str]:
 def _status(results: Sequence["CellResult"], complete: bool, missing: str | None) -> int:
     if not complete:
         return exits.INTERRUPTED
-    # A pair that does not interoperate is a result.
+    # If a pair does not interoperate, this is a result and no failure.
     failed = [result.failed is not None and result.failed.code != NO_INTEROP for result in results]
     status = exits.of_cells(failed) if results else exits.OK
     return exits.CELL_FAILED if status == exits.OK and missing else status

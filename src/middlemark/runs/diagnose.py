@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 MOST_SENTENCES = 3
 ALL = 0.999
-"""A larger share of received messages counts as all: trials with the same rate may differ by one message."""
+"""From this share of received messages on, all messages count as received: trials with one rate may differ by a
+message."""
 MOST_CELLS = 6
-"""The most rows that are measured to try a lift. The rows that the limit affects most are chosen."""
+"""The most rows that are measured to try a setting. The rows that the limit affects most are chosen."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +43,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 def diagnosed(run: "MeasuredRun") -> tuple[Diagnosis, ...]:
     """Return the limits for which the run has evidence, the worst first.
 
-    Settings are given only on the machine that measured the run.
+    On a machine that did not measure the run, the diagnoses have no settings.
     """
     described = {each.name: each for each in run.file.adapters}
     here = not run.file.imported and read_machine().host == run.file.machine.host
@@ -63,7 +64,7 @@ def _diagnosis(
 
 
 def diagnosis_lines(run: "MeasuredRun", folder: str) -> list[str]:
-    """Return at most three sentences and, if there is a lift, the command that tries it."""
+    """Return at most three sentences. If a setting lifts a limit, also return the command that tries the setting."""
     found = diagnosed(run)
     lines = [each.sentence for each in found[:MOST_SENTENCES]]
     if any(each.lift for each in found):
@@ -78,7 +79,7 @@ def named(cell: Cell) -> str:
 
 
 def trial_plan(run: "MeasuredRun", found: Diagnosis, trials: int, seed: int) -> Plan:
-    """Return the plan that measures the rows of a diagnosis before and after the limit is lifted, interleaved."""
+    """Return the plan that measures the rows of a diagnosis before and after the change, interleaved."""
     assert found.lift is not None
     plan = run.file.plan
     cells: list[Cell] = []
@@ -121,7 +122,7 @@ def render_tried(run: "MeasuredRun", output_format: str) -> str:
 
 
 def verdicts(run: "MeasuredRun", lift: Lift) -> list[str]:
-    """Return a sentence for each row that was measured before and after."""
+    """Return a sentence for each row: the verdict on the change from before to after."""
     results = run.results
     return [
         f"{lift.name} {lift.before or 'free'} → {lift.after}: {_verdict(run, before, after, lift)}"
@@ -145,10 +146,10 @@ def _verdict(run: "MeasuredRun", before: "CellResult", after: "CellResult", lift
 
 
 def _received(run: "MeasuredRun", cells: Sequence[Cell]) -> list[dict[int, float]]:
-    """Return, for each cell, the share of messages that arrived, by round. A failed trial has the share 0.
+    """Return for each cell: round → share of messages that arrived, 0 to 1. A failed trial has the share 0.
 
-    With a fixed rate, the share is of the highest number of messages that any trial sent, so messages not sent in time
-    count as lost.
+    With a fixed rate, the share is a share of the most messages that any trial sent. So messages that were not sent in
+    time count as lost.
     """
     trials = [[each.outcome for each in run.trials[run.file.plan.cells.index(cell)]] for cell in cells]
     counted = [(outcome, counts_of(outcome)) for some in trials for outcome in some]
@@ -169,7 +170,7 @@ def _received(run: "MeasuredRun", cells: Sequence[Cell]) -> list[dict[int, float
 
 
 def _sign_verdict(differences: Sequence[float]) -> str:
-    """Return the verdict of the exact sign test over the rounds. Shares may be 0, so ratios cannot be compared."""
+    """Return the verdict of the exact sign test over the rounds. Ratios cannot be used, because shares may be 0."""
     more, less = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
     n = more + less
     tail = sum(math.comb(n, k) for k in range(max(more, less), n + 1)) / 2**n
@@ -185,7 +186,7 @@ def _percent(share: float) -> str:
 
 
 def _compared(run: "MeasuredRun", before: Cell, after: Cell, lift: Lift) -> list[str]:
-    """Return verdicts as ``compare`` makes them: on the throughput of streams at the full rate, else on p50 and p99."""
+    """Return the verdicts of ``compare``: on the throughput of streams at full rate, else on p50 and p99."""
     from middlemark.runs.sides import sides_of
     from middlemark.stats.comparisons import compare
     from middlemark.stats.pairings import by_factors
@@ -205,6 +206,6 @@ def _compared(run: "MeasuredRun", before: Cell, after: Cell, lift: Lift) -> list
 
 
 def _signed(part: float) -> str:
-    """Return a change in percent with its sign. A fall of more than 98 % gets more digits."""
+    """Return a change in percent with its sign. A decrease of more than 98 % has more digits."""
     text = f"{100 * part:+,.0f}" if part > -0.98 else f"{100 * part:+.4g}"
     return text if float(text.replace(",", "")) else "0"

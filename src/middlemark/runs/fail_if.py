@@ -1,4 +1,4 @@
-"""The conditions of ``--fail-if``. All verbs share one grammar."""
+"""The conditions of ``--fail-if``. All verbs use the same grammar."""
 
 from collections.abc import Collection, Sequence
 
@@ -22,19 +22,19 @@ class FailIf(msgspec.Struct, frozen=True):
     """The conditions under which a command exits with 4."""
 
     expectations: bool = False
-    """An expectation does not hold."""
+    """True if the command fails when an expectation does not hold."""
     undecided: bool = False
-    """An expectation or a comparison is undecided."""
+    """True if the command fails when an expectation or a comparison is undecided."""
     worse: tuple[tuple[str, float], ...] = ()
-    """Metrics, each with the largest part by which B may be worse than A."""
+    """(metric, largest share by which B may be worse than A). If B is worse by more, the command fails."""
 
     def __bool__(self) -> bool:
-        """Return whether there is a condition."""
+        """Say whether there is a condition."""
         return self.expectations or self.undecided or bool(self.worse)
 
 
 def read_fail_if(typed: Sequence[str], judged: Collection[str]) -> tuple[FailIf, list[Problem]]:
-    """Read the conditions. ``judged``: the forms in ``GRAMMAR`` that the verb can judge. Returns every problem."""
+    """Read the conditions, and return all problems. ``judged``: the forms in ``GRAMMAR`` that the verb can judge."""
     found = FailIf()
     problems: list[Problem] = []
     for text in typed:

@@ -1,4 +1,4 @@
-"""The history of a folder of runs. The figures of each run are kept in ``.history``, so samples are read once."""
+"""The history of a folder of runs. The figures of each run are stored in ``.history``, so its samples are read once."""
 
 import contextlib
 import hashlib
@@ -20,14 +20,15 @@ from middlemark.store.run import utc_now
 from middlemark.verdicts.rows import MeasuredRun
 
 KEPT = ".history"
-"""The folder of the kept figures. It may be removed at any time."""
+"""The folder of the stored figures. It may be removed at any time."""
 FORMAT = hashlib.sha256(" ".join(("1", *FACTORS)).encode()).hexdigest()[:12]
-"""Changes with the kept values and with the factors of a configuration. Figures of another format are made again."""
+"""The format of the stored figures. It changes with their version and with the factors. Figures in another format are
+computed again."""
 MOST_BYTES = 1 << 24
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    """The figures of a run, and the state of its files when they were read."""
+    """The figures of a run, and the state of its files at that time."""
 
     format: str
     state: tuple[int, ...]
@@ -44,8 +45,8 @@ def history(
 ) -> History:
     """Return the series of all ended runs in a folder. Raises MeasureError if there is no such folder.
 
-    ``warn``: gets a message for each run that is left out, and if figures cannot be kept. ``begun``: gets the number of
-    each run whose samples are read, and the count of such runs.
+    ``warn``: called with a message for each run that is left out, and if figures cannot be stored. ``begun``: called
+    with the number of each run whose samples are read, and with the number of such runs.
     """
     if not root.is_dir():
         raise MeasureError(f"{root}: there is no such folder", "name the folder that contains the runs")
@@ -57,7 +58,7 @@ def history(
         begun(number, len(missing))
         try:
             found[folder], unkept = _made(folder)
-        except (StoreError, OSError) as error:  # damaged, or moved meanwhile
+        except (StoreError, OSError) as error:  # damaged, or moved in the meantime
             unkept = f"left out: {error}"
         if unkept:
             problems[unkept] = None
@@ -68,9 +69,9 @@ def history(
 
 
 def kept_history(run: MeasuredRun) -> History | None:
-    """Return the history of the suites of a run that has just ended, and keep the run's figures.
+    """Store the figures of a run that has just ended, and return the history of its suites.
 
-    Runs whose figures are not kept are left out. None: the run belongs to no series.
+    Runs without stored figures are left out. None: the run belongs to no series.
     """
     if not belongs_to_a_series(run):
         return None
@@ -79,12 +80,15 @@ def kept_history(run: MeasuredRun) -> History | None:
     repeats = [each for each in kept(run.folder.parent) if each.repeats == run.repeats]
     try:
         return history_of(str(run.folder.parent), repeats, now=utc_now())
-    except MeasureError:  # the library for change points is missing; the verb `history` says so
+    except MeasureError:  # the library for change points is missing; the verb `history` reports this
         return None
 
 
 def history_of_kept(root: Path) -> History | None:
-    """Return the history of all runs in a folder whose figures are kept; None: change points cannot be found here."""
+    """Return the history of all runs in a folder with stored figures.
+
+    None: the library for change points is missing.
+    """
     try:
         return history_of(str(root), kept(root), now=utc_now())
     except MeasureError:
@@ -92,14 +96,14 @@ def history_of_kept(root: Path) -> History | None:
 
 
 def kept(root: Path) -> list[RunFigures]:
-    """Return the kept figures of the runs in a folder, without reading any samples."""
+    """Return the stored figures of the runs in a folder, without reading samples."""
     return [found for each in list_runs(root) if (found := _read(each)) is not None]
 
 
 def _made(folder: Path) -> tuple[RunFigures, str]:
-    """Return the figures of a run from its samples, and why they could not be kept (or an empty text).
+    """Return the figures of a run from its samples, and why they could not be stored (empty: they are stored).
 
-    Raises StoreError, and OSError if the run was moved meanwhile.
+    Raises StoreError, and OSError if the run was moved in the meantime.
     """
     state = _state(folder)
     run = read_run(folder)
@@ -113,7 +117,7 @@ def _made(folder: Path) -> tuple[RunFigures, str]:
 
 
 def _read(folder: Path) -> RunFigures | None:
-    """Return the kept figures of a run; None: there are none, or the run's files have changed."""
+    """Return the stored figures of a run; None: there are none, or the run's files have changed."""
     try:
         kept = msgspec.msgpack.decode(read_regular(_path(folder), MOST_BYTES), type=_Kept)
         return kept.figures if kept.format == FORMAT and kept.state == _state(folder) else None
@@ -138,7 +142,7 @@ def _path(folder: Path) -> Path:
 
 
 def _state(folder: Path) -> tuple[int, ...]:
-    """Return sizes and times of the run's files. Raises OSError if the run was moved meanwhile."""
+    """Return sizes and times of the run's files. Raises OSError if the run was moved in the meantime."""
     found: list[int] = []
     for name in ("run.json", "trials.jsonl"):
         with contextlib.suppress(FileNotFoundError):

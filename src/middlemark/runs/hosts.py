@@ -1,4 +1,4 @@
-"""The hosts of a run: checks the options, connects, and checks that each host can measure the cells."""
+"""The hosts of a run: check the options, connect, and check that each host can measure the cells."""
 
 import contextlib
 import importlib.util
@@ -34,7 +34,7 @@ class HostsAsked(NamedTuple):
 
 
 class Reaching(NamedTuple):
-    """The names of the hosts that a run may use. Call ``connect`` after everything else is checked."""
+    """The names of the hosts that a run may use. Call ``connect`` when everything else is checked."""
 
     names: tuple[str, ...]
     connect: "Callable[[], Cluster]"
@@ -44,9 +44,7 @@ class Reaching(NamedTuple):
 def reaching(asked: HostsAsked) -> Iterator[Reaching | None]:
     """Check the options. Yield an object that connects to the hosts, or None if no option names hosts.
 
-    Connections are closed at the end.
-
-    Raises RequestError, and MeasureError if a host cannot be reached.
+    At the end, connections are closed. Raises RequestError, and MeasureError if a host cannot be reached.
     """
     if asked.hosts is None and asked.scheduler is None:
         if asked != HostsAsked():
@@ -115,7 +113,7 @@ def _started(hosts: Sequence[HostAddress], asked: HostsAsked) -> "contextlib.Abs
 
 
 def refuse_lacking(cluster: "Cluster", cells: Sequence[Cell]) -> None:
-    """Raise MeasureError if hosts lack adapters or processors that these cells need."""
+    """Raise MeasureError if a host lacks adapters or processors that these cells need."""
     lacks: dict[str, None] = {}
     for cell in cells:
         for name in sites_of(cell.across) if cell.across != HERE else ():

@@ -1,4 +1,4 @@
-"""Measures the trials of a run, stores each trial when it has ended, and adds rounds if the plan asks for them."""
+"""Measure the trials of a run, store each trial when it ends, and add rounds if the plan says so."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ from middlemark.workers.find import witness
 
 
 class Ending(NamedTuple):
-    """How the trials of a run ended. ``error``: why results could not be stored."""
+    """How the trials of a run ended. ``error``: the reason why results could not be stored, or None."""
 
     complete: bool
     error: str | None = None
@@ -44,7 +44,7 @@ def measure_trials(
 ) -> Ending:
     """Measure the trials that have no outcome in ``outcomes`` yet, and append their outcomes.
 
-    ``cluster``: the hosts that take part; None: only this machine.
+    ``cluster``: the hosts of the run; None: only this machine.
     """
     plan = writer.file.plan
     measured = {each.order for each in outcomes}
@@ -71,19 +71,19 @@ def measure_trials(
                 return Ending(complete=False)
             complete, reached = until.settle(plan, outcomes, extend)
             return Ending(complete, reached=reached)
-    except KeyboardInterrupt:  # raised outside run_plan, which handles interrupts itself
+    except KeyboardInterrupt:  # raised outside run_plan, which handles Ctrl-C itself
         return Ending(complete=False)
     except StoreError as failure:
         return Ending(complete=True, error=str(failure))
-    except OSError as failure:  # for example, there is no room for a scratch folder
+    except OSError as failure:  # for example, a full disk
         what = f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure)
         return Ending(complete=True, error=limits.sentence(failure) or what)
 
 
 def differences(file: RunFile, workers: Mapping[str, Worker]) -> Iterator[str]:
-    """Yield a message for each difference of machine, versions and workers between the run and now.
+    """Yield a message for each difference between the run and now: machine, versions and workers.
 
-    Trials measured under different conditions must not be mixed in one cell.
+    A cell must not mix trials that were measured under different conditions.
     """
     if file.imported:
         yield "the run was imported, so it has no trials to measure"

@@ -1,4 +1,4 @@
-"""The demands of a plan's trials on the machine."""
+"""Compute what the trials of a plan need from the machine."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""A report's answer as a picture, drawn by a headless Chromium from the report's page (``picture.mjs``)."""
+"""The answer of a report as a picture. A headless Chromium draws it from the report's page (``picture.mjs``)."""
 
 import base64
 import html
@@ -43,7 +43,7 @@ def browser() -> str:
 def picture_of(page: str, kind: str) -> bytes:
     """Return the picture of a report's page, as SVG or PNG. Raises MeasureError if it cannot be drawn."""
     chromium = browser()
-    # Chromium's sandbox does not work for root, and only our own page is opened
+    # Chromium's sandbox does not work for root, and Chromium opens only our own page.
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory(prefix="middlemark-picture-") as folder:
         file = Path(folder, "report.html")

@@ -1,4 +1,4 @@
-"""The output of verbs about runs: after measuring or importing runs, and when stored runs are shown."""
+"""The output of verbs about runs, after measuring or importing runs and for stored runs."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,20 +17,19 @@ if TYPE_CHECKING:
 LISTED = ("text", "json", "csv", "markdown")
 """The formats of the results of ``selftest`` and of ``diagnose --try``."""
 JUDGED = ("text", "markdown", "html")
-"""Formats that contain verdicts. Verdicts on large runs take long to compute."""
+"""Formats that contain verdicts. For a large run, verdicts take long to compute."""
 MOST_RACES = 3
-"""The most races of a run with a sentence for each. A run with more races has no sentences."""
+"""A run with at most this number of races has a sentence for each race. A run with more races has none."""
 
 
 class PrintOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The format, and the part of a run to print."""
+    """The format of the output, and the printed parts of a run."""
 
     output_format: str = "text"
     parts: tuple[str, ...] = ()
-    """The parts of ``text``: ``summary``, ``table``, ``notes``, ``settings``.
+    """The printed parts of ``text``: ``summary``, ``table``, ``notes``, ``settings``.
 
-    Empty: the answer of ``which``, else the summary.
-    """
+    Empty: the answer of ``which`` if the run has one, else the summary."""
     view: View = View()
     chosen: "Callable[[Row], bool] | None" = None
     """Returns whether a row is printed; None: all rows are printed."""
@@ -39,7 +38,8 @@ class PrintOptions(msgspec.Struct, frozen=True, kw_only=True):
 def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
     """Print a run that was just measured and write its report into its folder; return why it could not be printed.
 
-    The report shows the changes since the last run. A format that cannot show them is printed before they are computed.
+    The report has the changes since the last run. If the format cannot show changes, the run is printed before they are
+    computed.
     """
     from middlemark.runs.history import kept_history
     from middlemark.runs.report import changes_since_last, judged_document, write_report_of
@@ -72,7 +72,7 @@ def print_run(run: "MeasuredRun", shown: "RunOptions") -> str | None:
 
 
 def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | None" = None) -> str:
-    """Return the output about one run. ``document``: the run's document with its verdicts, if it exists already."""
+    """Return the output about one run. ``document``: the run's document with verdicts, if it was made already."""
     from middlemark.document.history import line
     from middlemark.runs.diagnose import diagnosis_lines, render_tried
     from middlemark.runs.selftest import render_result, result_of
@@ -108,7 +108,7 @@ def text_of(run: "MeasuredRun", options: PrintOptions, document: "Document | Non
 
 
 def text_of_several(runs: "Sequence[MeasuredRun]", options: PrintOptions) -> str:
-    """Return the output about several runs: one table or report of all runs, or one text per run."""
+    """Return the output about several runs: one table or report for all, or one text for each."""
     from middlemark.show import render
 
     if len(runs) > 1 and options.output_format in ("csv", "markdown", "html"):
@@ -125,7 +125,7 @@ def is_question(run: "MeasuredRun") -> bool:
 
 
 def _render_answer(document: "Document", run: "MeasuredRun", output_format: str) -> str:
-    """Return the answer of ``which``, as JSON or as text."""
+    """Return the answer of ``which`` as JSON or as text."""
     from middlemark.document.next_steps import next_of
     from middlemark.show import output
     from middlemark.show.json.which import render_json
@@ -149,7 +149,7 @@ def race_sentences(document: "Document", run: "MeasuredRun", width: int) -> str:
 
 
 def _study_of(run: "MeasuredRun") -> "Study | None":
-    """Return the study that ``reproduce`` measured; None: another verb made the run, or the study no longer exists."""
+    """Return the study that ``reproduce`` measured; None: another verb made the run, or there is no such study now."""
     from middlemark.problems import RequestError
     from middlemark.suite.study import read_study, study_names
 
@@ -179,7 +179,7 @@ def _render_claims(study: "Study", run: "MeasuredRun", output_format: str) -> st
 
 
 def _document(runs: "Sequence[MeasuredRun]", options: PrintOptions) -> "Document":
-    """Return the document of the rows that ``options`` choose. Raises MeasureError if no row is chosen."""
+    """Return the document with the rows that ``options`` select. Raises MeasureError if no row is selected."""
     from middlemark.document import document_of, with_experiments
     from middlemark.problems import MeasureError
     from middlemark.runs.report import judged_document

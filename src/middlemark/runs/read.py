@@ -1,4 +1,4 @@
-"""Reads stored runs and their samples."""
+"""Read stored runs and their samples."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ def read_measured(folder: Path) -> MeasuredRun:
 
 
 def measured(run: Run) -> MeasuredRun:
-    """Return a run with the results of its cells. Reads every sample once."""
+    """Return a run with the results of its cells. Reads all samples once."""
     plan = run.file.plan
     samples, kept = readers(run.folder)
     trials = trials_by_cell(plan, run.outcomes, samples, kept)
@@ -39,7 +39,7 @@ def measured(run: Run) -> MeasuredRun:
 
 
 def stored_run(folder: Path) -> Run:
-    """Read a run back. Raises MeasureError with the path and the next step."""
+    """Read a stored run. Raises MeasureError with the path and the next step."""
     if not folder.exists():
         raise _no_such_run(folder)
     try:
@@ -64,7 +64,7 @@ def trials_of(run: MeasuredRun, index: int, warn: Callable[[str], None]) -> Iter
 
 
 def damaged(run: Run) -> tuple[str, ...]:
-    """Return a message about damaged lines of trials.jsonl; empty: no line is damaged."""
+    """Return a message about damaged lines of trials.jsonl, or an empty tuple."""
     lines = run.damaged
     if not lines:
         return ()
@@ -74,7 +74,7 @@ def damaged(run: Run) -> tuple[str, ...]:
 
 
 def newest(folder: Path) -> Path:
-    """Return the folder itself if it is a run, else the newest run in it. Raises MeasureError if there is no run."""
+    """Return ``folder`` if it is a run, else the newest run in it. Raises MeasureError if there is no run."""
     if (folder / "run.json").exists():
         return folder
     if inside := list_runs(folder) if folder.is_dir() else []:
@@ -95,13 +95,13 @@ def _no_such_run(folder: Path) -> MeasureError:
 
 
 def earlier_run(last: Path, accepts: Callable[[Run], bool]) -> Run | None:
-    """Return the newest run before ``last`` in the same folder for which ``accepts`` returns true; None: no such run.
+    """Return the newest run before ``last`` in the same folder that ``accepts`` accepts; None: no such run.
 
     Runs that cannot be read are left out.
     """
     earlier = list_runs(last.parent)
     for each in reversed(earlier[: earlier.index(last)] if last in earlier else earlier):
-        with contextlib.suppress(StoreError):  # `list runs` prints why a run cannot be read
+        with contextlib.suppress(StoreError):  # `list runs` prints why a run is unreadable
             run = read_run(each)
             if accepts(run):
                 return run
@@ -119,9 +119,9 @@ def _runs_nearby(folder: Path) -> str:
 
 
 def read_runs(paths: Sequence[str], warn: Callable[[str], None]) -> list[MeasuredRun]:
-    """Read the run at each path, or the newest run in ``runs`` if there are no paths. Raises MeasureError.
+    """Read the run at each path. Without paths, read the newest run in ``runs``. Raises MeasureError.
 
-    ``warn`` gets a message for each damaged run.
+    ``warn`` is called with a message for each damaged run.
     """
     found = [read_measured(newest(Path(each))) for each in paths or (RUNS,)]
     for run in found:
@@ -131,7 +131,7 @@ def read_runs(paths: Sequence[str], warn: Callable[[str], None]) -> list[Measure
 
 
 def readers(folder: Path) -> tuple[SamplesOf, KeptOf]:
-    """Return the functions that read the samples of a trial, and one of the trial's other files."""
+    """Return two functions: one reads the samples of a trial, and one reads the trial's other files."""
 
     def samples(outcome: TrialOutcome) -> Samples | None:
         return load(folder / outcome.samples_file) if outcome.samples_file else None

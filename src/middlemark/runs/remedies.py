@@ -21,7 +21,7 @@ from middlemark.system.root import Root
 from middlemark.system.settings import CannotError
 
 _BUFFERS = {"rmem_max": ("receive buffer",), "wmem_max": ("send buffer", "send and receive buffer")}
-"""Kernel limit → words by which the help of a native setting shows that the setting concerns the same buffer."""
+"""Kernel limit → words in the help of a native setting that show that the setting is about the same buffer."""
 
 
 def lift_of(limit: Limit, plan: Plan, descriptions: Mapping[str, Description], interface: str = "lo") -> Lift | None:
@@ -57,7 +57,7 @@ def _of_machine(limit: Limit, needs: Needs) -> Lift | None:
 
 
 def _of_middleware(check: str, cell: Cell, needs: Needs, described: Description | None) -> Lift | None:
-    """Return the native setting of the buffer if it is below the kernel's limit and the cell's need."""
+    """Return the native setting of a buffer that a cell sets below both the kernel's limit and its need; None: none."""
     if check not in _BUFFERS or described is None:
         return None
     try:
@@ -89,7 +89,10 @@ def _is_more(before: str, wanted: str) -> bool:
 
 
 def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str, tuple[Setting, ...]]:
-    """Return check → the changes that doctor recommends. ``checks``: only these checks, even if nothing is wrong."""
+    """Return check → the changes that doctor recommends.
+
+    ``checks``: only these checks, even if they find nothing wrong.
+    """
     found: dict[str, tuple[Setting, ...]] = {}
     root = Root()
     for check in CHECKS:
@@ -103,7 +106,10 @@ def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str
 
 
 def tuned(plan: Plan, workers: Mapping[str, Worker], interface: str, warn: Callable[[str], None]) -> Plan:
-    """Return the plan with doctor's changes set for each trial. ``warn`` gets a message for each impossible change."""
+    """Return the plan with doctor's changes set for each trial.
+
+    ``warn`` is called for each change that is impossible.
+    """
     needs = needs_of(plan, [each.description for each in workers.values()], interface)
     wanted: dict[str, str] = {}
     for check, changes in changes_here(needs).items():
@@ -133,7 +139,7 @@ def _with(cell: Cell, wanted: Mapping[str, str]) -> Cell:
 
 
 def as_settings(changes: Sequence[Setting]) -> list[Setting]:
-    """Return the settings in the form of the journal. Raises CannotError if one must not be set."""
+    """Return the settings in the form of the journal. Raises CannotError if a setting must not be changed."""
     found = []
     for each in changes:
         try:

@@ -1,4 +1,4 @@
-"""Makes the report of runs, as a page and as a file in a run's folder."""
+"""Make the report of runs, as a page and as a file in a run's folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,7 +57,7 @@ def line_of(folders: Sequence[Path]) -> str:
 
 
 def changes_since_last(run: "MeasuredRun") -> "RunChanges | None":
-    """Return the changes since the last run of the same suites here; None: no such run, or it cannot be compared."""
+    """Return the changes since the last run of the same suites here. None: no such run, or it cannot be compared."""
     from middlemark.document.changes import changes_between
     from middlemark.runs.read import earlier_run, measured
     from middlemark.show.output import tell
@@ -68,7 +68,7 @@ def changes_since_last(run: "MeasuredRun") -> "RunChanges | None":
         return None
     try:
         return changes_between(measured(last), run)
-    except Exception as error:  # the run is stored: a damaged earlier run must not end the command
+    except Exception as error:  # the run is stored, so a damaged earlier run must not end the command
         tell(f"{last.folder}: the changes since this run are not known ({type(error).__name__}: {error})")
         return None
 
@@ -96,7 +96,7 @@ def write_report_of(
         problems = written(path, render_html(shown), named=False)
     except MeasureError as error:
         problems = [f"{error}; {error.advice}" if error.advice else str(error)]
-    except Exception as error:  # the run is stored and printed: a failure of its report must not end the command
+    except Exception as error:  # the run is stored and printed, so a failure of its report must not end the command
         problems = [f"the report of this run cannot be made ({type(error).__name__}: {error})"]
     if problems:
         tell(f"{path.name} was not written: {problems[0]}")

@@ -1,4 +1,4 @@
-"""Measures trials without storing a run."""
+"""Measure trials without storing a run."""
 
 import secrets
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from middlemark.workers.find import witness
 
 
 def measure_in_scratch(plan: Plan, workers: Mapping[str, Worker], *, quiet: bool) -> list[list[TrialSummary]] | None:
-    """Return the trials of each cell; None: interrupted. The files of the trials are removed."""
+    """Return the trials of each cell; None: the user interrupted. The files of the trials are removed."""
     outcomes: list[TrialOutcome] = []
     with scratch_folder() as name:
         (Path(name) / "samples").mkdir()

@@ -1,4 +1,4 @@
-"""The result of a run that ``selftest`` measured: how many of its verdicts are false."""
+"""Compute and render the result of ``selftest``: how many of its verdicts are false."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def result_of(run: "MeasuredRun") -> "SelfTest":
-    """Return the verdicts of the run, judged as ``compare`` judges them, and how many are false."""
+    """Return the verdicts of the run, judged as by ``compare``, and the number of false verdicts."""
     from middlemark.runs.sides import sides_of
     from middlemark.show import output
     from middlemark.stats.selftest import METRICS, reckon

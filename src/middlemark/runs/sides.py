@@ -1,4 +1,4 @@
-"""Check a request to compare, and return the pairs of cells to compare."""
+"""Check a request to compare, and find the pairs of cells to compare."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ Warn = Callable[[str], None]
 """Prints a message next to the verdicts."""
 
 _USUAL = {"security": "p50,throughput,cpu,handshake"}
-"""Factor → the default metrics of a comparison by this factor. For other factors the default is p50."""
+"""Factor → the default metrics of a comparison by this factor. Other factors have p50."""
 
 
 class ComparisonRequest:
@@ -38,7 +38,7 @@ class ComparisonRequest:
         fail_if: Sequence[str],
         edge: str | None = None,
     ) -> None:
-        """Take the arguments as typed. Raises RequestError with all problems."""
+        """Check the arguments as typed. Raises RequestError with all problems."""
         from middlemark.model.selection import FIELD_OF
         from middlemark.runs.fail_if import UNDECIDED, WORSE, read_fail_if
         from middlemark.stats.metrics import read_metrics
@@ -78,8 +78,8 @@ class ComparisonRequest:
 def named_sides(runs: Sequence[str], by: str | None) -> list[tuple[str, ...]]:
     """Return the runs of each comparison as typed: one run with ``by``, else A and B.
 
-    Without ``by``, several runs are compared with the first. A single run (default: the newest in ``runs``) is compared
-    with the previous run of the same suites. Raises MeasureError if there is no previous run.
+    Without ``by``, each further run is compared with the first. A single run (by default the newest in ``runs``) is
+    compared with the previous run of the same suites. Raises MeasureError if there is no previous run.
     """
     if by is not None:
         return [(each,) for each in runs or (RUNS,)]
@@ -105,7 +105,7 @@ def _before(path: str) -> Path:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return the path of a run, and the selection after the path, with the colon."""
+    """Split ``PATH:SELECTION``. Return the path of a run, and the selection with its colon (empty: none)."""
     if Path(text).exists():
         return text, ""
     path, colon, rest = text.partition(":")
@@ -129,7 +129,7 @@ def _edge(text: str) -> "Picked":
 
 
 def _reference(factors: Sequence[str], text: str, problems: list[Problem]) -> "Selection":
-    """Return the levels of side A, typed as ``off`` for one factor or as ``pin=off,priority=other`` for several."""
+    """Return the levels of side A. The user types ``off`` for one factor, ``pin=off,priority=other`` for several."""
     from middlemark.model.selection import read_typed_selection
 
     [name] = factors if len(factors) == 1 else [""]
@@ -140,7 +140,7 @@ def _reference(factors: Sequence[str], text: str, problems: list[Problem]) -> "S
 
 
 class SelectedRun(msgspec.Struct, frozen=True):
-    """A run's folder, or a folder of runs, and the levels that select cells of the run."""
+    """A run's folder, or a folder of runs, and the levels that select cells."""
 
     path: Path
     selection: "Selection"
@@ -158,7 +158,7 @@ def _selection(text: str, problems: list[Problem]) -> SelectedRun:
 
 
 class PlannedComparisons(msgspec.Struct, frozen=True):
-    """The requested pairs, and the other pairs that reports of these runs compare. All are judged together."""
+    """The requested pairs of cells, and the other pairs in reports of these runs. All are judged as one family."""
 
     pairings: "Sequence[Pairing]"
     others: "Sequence[Pairing]"
@@ -189,7 +189,10 @@ class PlannedComparisons(msgspec.Struct, frozen=True):
 
 
 def asked_pairings(asked: ComparisonRequest, anyway: bool, warn: Warn) -> PlannedComparisons:
-    """Read the runs and pair their cells. ``warn`` gets the omitted pairs. Raises RequestError if no pair is left."""
+    """Read the runs and pair their cells.
+
+    ``warn`` is called for pairs that are left out. Raises RequestError if none is left.
+    """
     from middlemark.model.selection import unmatched
     from middlemark.stats.pairings import by_factors, of_run, of_two_runs, reasons_against, run_against_run
 
@@ -237,9 +240,9 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, warn: Warn) -> Planne
 def sides_of(
     path: Path, warn: Warn, text: str, metrics: Sequence[str], edge: "Picked | None" = None
 ) -> "tuple[list[Side], Sequence[Sequence[str]]]":
-    """Read one run; return the sides to compare, with their raw transports, and the groups of factors varied together.
+    """Read one run. Return the sides to compare, with their raw transports, and the factors that are varied together.
 
-    ``edge``: take the figures of this edge of the workload. Raises RequestError if a cell has no such edge or several
+    ``edge``: use the figures of this edge of the workload. Raises RequestError if a cell has no such edge or several
     such edges.
     """
     from middlemark.runs.read import damaged, readers, stored_run
@@ -263,7 +266,7 @@ def sides_of(
         by_cell.setdefault(outcome.cell, []).append(trial_summary(cell, outcome, samples, kept, times=times))
     machine = f"{run.file.machine.host}/{run.file.machine.cpu}/{run.file.machine.processors}"
     label = text or run.name
-    races = {} if edge else in_races(run, by_cell, samples, kept)  # a race compares whole workloads, not single edges
+    races = {} if edge else in_races(run, by_cell, samples, kept)  # a race compares whole workloads, not edges
     sides = []
     actual: list[str | None] = []
     for index, trials in sorted(by_cell.items()):
@@ -313,7 +316,7 @@ def _number_of(edge: "Picked", cell: "Cell") -> int:
 
 
 def _selected(sides: "Sequence[Side]", run: SelectedRun, asked: ComparisonRequest) -> "list[Side]":
-    """Return the selected cells. Raw transports that the run added are included only if named or the reference."""
+    """Return the selected sides. Raw transports that the run added are included only if named, or as the reference."""
     from middlemark.stats.pairings import selected
 
     named = bool({"adapter", "transport"} & run.selection.levels.keys())

@@ -1,4 +1,4 @@
-"""Measure the machine for a few seconds, because in a virtual machine /proc and /sys say little about the machine.
+"""Measure the machine for a few seconds, because /proc and /sys say little about a virtual machine.
 
 The raw transports and the witness measure the machine with the same code as during a run.
 """
@@ -28,11 +28,11 @@ LONG: dict[str, Any] = {"trials": "1", "duration": "0.25s", "warmup": "0.1s", "b
 STILL_NS = 1_000_000_000
 LARGE = 16 * MIB
 SELDOM = 100.0
-"""The rate in messages per second at which every receiver is asleep when a message arrives."""
+"""A rate in messages per second. It is so low that every receiver sleeps when a message arrives."""
 
 
 class RawTransportProbe(NamedTuple):
-    """A raw transport that measures a property of the machine: the p50 of a round trip ÷ ``times``."""
+    """A raw transport that measures a property of the machine: its p50 of a round trip, divided by ``times``."""
 
     name: str
     adapter: str
@@ -55,7 +55,7 @@ ASKED = (
 
 
 def try_machine(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
-    """Measure the machine; None: interrupted."""
+    """Measure the machine; None: the user interrupted."""
     found: dict[str, float | None] = {}
     cpus = tuple(sorted(os.sched_getaffinity(0)))[:MOST_CPUS]
     program = witness()
@@ -85,7 +85,7 @@ def try_machine(workers: Mapping[str, Worker], *, quiet: bool) -> Tried | None:
 
 
 def _plan(asked: Iterable[RawTransportProbe], workers: Mapping[str, Worker], cpus: tuple[int, ...]) -> Plan | None:
-    """Return the plan. None: no raw transport is built."""
+    """Return the plan for these probes; None: none of their raw transports is built."""
     suites = [
         suite
         for each in asked

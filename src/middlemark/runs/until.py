@@ -25,7 +25,7 @@ from middlemark.stats.trials import TrialSummary, figures, trial_summary
 from middlemark.verdicts.expectations import judge_expectations
 
 BASELINE_TRIALS = 8
-"""The number of trials of the baseline. Other raw transports are measured only in the first rounds."""
+"""The number of trials of a race's baseline. Other raw transports are measured only in the first rounds."""
 
 
 class Open(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class Open(msgspec.Struct, frozen=True):
     """For each group of ``due``: the estimated number of rounds until it is decided (None: too many), and its cells."""
     unmeasured: tuple[int, ...] = ()
     met: bool = True
-    """False if the rounds end without reaching the goal, for example because nothing can be measured."""
+    """False if the rounds end before the goal is reached, for example because nothing can be measured."""
 
 
 class _Precisely:
@@ -89,7 +89,10 @@ class _Racing:
         return Open(running, due=[(*each.running, *self._baseline(each.running[0])) for each in due])
 
     def _baseline(self, candidate: int) -> Sequence[int]:
-        """Return the fastest raw transport of the candidate's experiment; empty if it has all ``BASELINE_TRIALS``."""
+        """Return the baseline to measure in the next round: the fastest raw transport of the candidate's experiment.
+
+        Empty if there is none, or if it already has ``BASELINE_TRIALS`` trials.
+        """
         asked = experiment(self._cells[candidate])
         figures_of = {
             index: [each.figure for each in self._attempts.get(index, {}).values() if each.figure is not None]
@@ -105,7 +108,10 @@ class _Racing:
 
 
 class _Deciding:
-    """Adds rounds until every expectation is decided. Judges seldom, because each judgement may be wrong."""
+    """Adds rounds until every expectation is decided.
+
+    It judges only after some rounds, because each judgement may be wrong.
+    """
 
     def __init__(self, plan: Plan, deciding: Deciding, adapters: Sequence[Description]) -> None:
         self.budget_s = deciding.budget_s
@@ -140,7 +146,10 @@ class Until:
         outcomes: Sequence[TrialOutcome],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``outcomes``: the earlier trials of an interrupted run. Their time counts towards the budget."""
+        """Create the rule.
+
+        ``outcomes``: the earlier trials of an interrupted run. Their time counts towards the budget.
+        """
         self._readers = readers(folder)
         self._rule: _Precisely | _Racing | _Deciding | None = None
         if plan.precision is not None:
@@ -161,8 +170,9 @@ class Until:
     ) -> tuple[bool, Reached | None]:
         """Add rounds until the goal is reached or the time is spent.
 
-        Return False if interrupted, and how the rounds ended (None: the plan adds no rounds). ``extend`` stores the
-        longer plan, measures its new trials, appends them to ``outcomes``, and returns False if interrupted.
+        Return False if the user interrupted, and how the rounds ended (None: the plan adds no rounds). ``extend``
+        stores the longer plan, measures its new trials, appends their outcomes to ``outcomes``, and returns False if
+        the user interrupted.
         """
         while self._rule is not None:
             found = self._after_round(self._rule, plan, outcomes)
@@ -196,7 +206,7 @@ class Until:
     def _deciding(self, found: Open, left_s: float) -> Collection[int]:
         """Return the cells of the groups that can be decided in the remaining time.
 
-        Groups are chosen by the time that they need, the shortest first. Empty: the time suffices for no group.
+        Groups that need less time are chosen first. Empty: no group can be decided in this time.
         """
         deciding: set[int] = set()
         due = [(rounds, cells) for rounds, cells in found.needed if rounds]
@@ -208,7 +218,7 @@ class Until:
         return deciding
 
     def _fitting(self, due: Sequence[Collection[int]], left_s: float) -> Collection[int]:
-        """Return cells for one more round within the remaining time. Takes whole groups, the quickest first."""
+        """Return cells that can be measured once more in the remaining time. Takes whole groups, the quickest first."""
         fitting: set[int] = set()
         for cells in sorted(due, key=self._expected_s):
             left_s -= self._expected_s(cells)

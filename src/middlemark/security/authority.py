@@ -16,7 +16,7 @@ from middlemark.security import curve, documents, layout
 
 LIFE = datetime.timedelta(days=30)
 EARLIER = datetime.timedelta(days=1)
-"""The time by which a certificate is valid before now, because the clocks of hosts may differ."""
+"""Certificates are valid from this time before now, because the clocks of hosts may differ."""
 ORGANISATION = "Middlemark"
 
 
@@ -24,7 +24,7 @@ class Authority:
     """Signs certificates. The authority's key is never written and is lost with the object."""
 
     def __init__(self, name: str) -> None:
-        """``name``: the common name of the authority's own certificate."""
+        """Create the authority. ``name``: the common name of its own certificate."""
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = _name_of(name)
         self._certificate = self._sign_certificate(self._name, self._key.public_key(), authority=True)
@@ -122,7 +122,7 @@ def _usage(*, authority: bool) -> x509.KeyUsage:
 
 
 NAME = "Middlemark authority"
-"""The common name of both authorities: the stranger's authority differs only in its key."""
+"""The common name of both authorities. The stranger's authority has another key, but the same name."""
 HOSTS = ("localhost", "127.0.0.1", "::1")
 """The names and addresses of hosts in every certificate."""
 
@@ -131,7 +131,7 @@ def make_set(folder: str, hosts: Sequence[str] = ()) -> None:
     """Create the folder, which must not exist, with all files of a set. Only the owner may read them. Raises OSError.
 
     ``hosts``: further names and addresses for the certificates. The authorities' keys are lost when this function
-    returns, so this function also makes the documents that the authorities sign, such as permissions.
+    returns. So it also makes the documents that the authorities must sign, such as permissions.
     """
     os.mkdir(folder, 0o700)
     authority, strangers = Authority(NAME), Authority(NAME)

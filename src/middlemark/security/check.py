@@ -28,8 +28,8 @@ def problems_of(
 ) -> list[Problem]:
     """Return the problems of the credentials that these identities need.
 
-    Other identities are also checked, if their files exist. ``hosts``: where clients reach a broker.
-    ``levels``: the levels of security whose governance document is needed.
+    Other identities are also checked if their files exist. ``hosts``: the addresses at which clients reach a broker.
+    ``levels``: the levels of security whose governance document must exist.
     """
     return _Check(folder, tuple(credentials), hosts).problems(identities, levels)
 

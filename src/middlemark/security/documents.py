@@ -1,8 +1,7 @@
-"""Governance and permissions of DDS Security: make both documents for each level, and check a user's own documents.
+"""Governance and permissions of DDS Security: make both documents for each level, and check a user's documents.
 
-Pure.
-
-Messages and discovery are each protected once, as whole RTPS messages (``rtps_protection_kind``): docs/decisions/0048.
+Pure. Messages and discovery are each protected once, as whole RTPS messages (``rtps_protection_kind``):
+docs/decisions/0048.
 """
 
 import datetime
@@ -78,7 +77,7 @@ def permissions(subjects: Iterable[str], begins: datetime.datetime, ends: dateti
 
 
 def faults_of_governance(document: bytes, level: Security) -> Iterator[str]:
-    """Yield the problems of a governance document for a level, each as the end of a sentence."""
+    """Yield the problems of a governance document at a level, each as text after the document's name."""
     try:
         rules = list(ElementTree.fromstring(document).iter("domain_rule"))
     except ElementTree.ParseError as error:
@@ -97,7 +96,10 @@ def faults_of_governance(document: bytes, level: Security) -> Iterator[str]:
 
 
 def faults_of_permissions(document: bytes, subjects: Iterable[str], now: datetime.datetime) -> Iterator[str]:
-    """Yield the problems of the grants for these subjects, each as the end of a sentence. ``now``: in UTC."""
+    """Yield the problems of the permissions for these subjects, each as text after the document's name.
+
+    ``now``: in UTC.
+    """
     try:
         grants = list(ElementTree.fromstring(document).iter("grant"))
     except ElementTree.ParseError as error:

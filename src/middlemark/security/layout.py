@@ -15,12 +15,12 @@ CERTIFICATE, KEY = ".pem", ".key"
 CURVE_KEY, CURVE_PUBLIC_KEY = ".curve", ".curve.pub"
 PERMISSIONS = "permissions.p7s"
 FORGED = "stranger-"
-"""The prefix of documents that the stranger's authority signed. Strangers and intruders present them."""
+"""The prefix of documents that the stranger's authority signed. Strangers and intruders use these documents."""
 FOLDER = "certs"
 """The name of a set's folder inside the scratch folder of a trial."""
 ENDS: tuple[Identity, ...] = ("sender", "receiver")
-"""The identities of workers. A user's own set must have these, and the identity of the broker if the adapter has
-companions."""
+"""The identities of workers. A user's own set must contain these. If the adapter has companions, it must also contain
+the broker."""
 WHO: Mapping[Identity, str] = {
     "sender": "of every process that sends on its own",
     "receiver": "of every other process",
@@ -32,7 +32,7 @@ IDENTITIES: tuple[Identity, ...] = get_args(Identity)
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of a set. ``what``: the file's description for users."""
+    """A file of a set of certificates. ``what``: its description for users."""
 
     name: str
     what: str

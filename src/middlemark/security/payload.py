@@ -3,7 +3,7 @@
 import numpy as np
 
 LEAST_BYTES = 24
-"""The size of the shortest message that can be recognised. A shorter one is only a header."""
+"""The size of the shortest message that can be recognised. A shorter message has only a header."""
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 """The difference between consecutive words of a payload, the same in all messages."""
 _MIXED = np.uint64(0xD1B54A32D192ED03)

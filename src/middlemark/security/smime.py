@@ -10,13 +10,16 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 _NO_TEXT = b"not text/plain"
-"""OpenSSL reports this if the signed part does not begin with a text header."""
+"""OpenSSL prints this if the signed part does not begin with a text header."""
 _UNVERIFIED = 4
 """The exit status of ``openssl smime`` for an invalid signature."""
 
 
 def content_of(signed: bytes, authorities: Sequence[x509.Certificate]) -> bytes:
-    """Return the signed text without its headers. Raises ValueError, whose text is the end of a sentence."""
+    """Return the signed text without its headers.
+
+    Raises ValueError with the problem as text after the document's name.
+    """
     head = email.parser.BytesHeaderParser().parsebytes(signed)
     boundary = head.get_boundary() if head.get_content_type() == "multipart/signed" else None
     if boundary is None:

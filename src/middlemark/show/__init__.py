@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from middlemark.stats.samples import Kept, Samples
 
 TrialsOf = Callable[[int], "Iterable[tuple[TrialOutcome, Sequence[Kept]]]"]
-"""Function from the index of a row to the row's measured trials, each with the samples of its roles."""
+"""Function from the index of a row to its measured trials, each with the samples of its roles."""
 
 
 class Format(msgspec.Struct, frozen=True):
@@ -31,7 +31,8 @@ class Format(msgspec.Struct, frozen=True):
     judged: bool = False
     """True if the format shows the experiments of the document."""
     folder: bool = False
-    """True if the format is a folder of files. The extra of the same name installs the packages that write it."""
+    """True if the format is a folder of files. The optional dependencies of the same name install the packages that
+    write it."""
 
 
 FORMATS = {
@@ -57,22 +58,22 @@ EXPORTED = tuple(name for name, each in FORMATS.items() if each.ending or each.f
 class View(msgspec.Struct, frozen=True, kw_only=True):
     """Options of the formats.
 
-    ``samples_of``: function from the index of a ping-pong's row to the samples of the row's measured trials, in order.
+    ``samples_of``: function from the index of a ping-pong's row to the samples of its measured trials, in order.
     ``roundtrip`` and ``ddsperf`` need it, and may call it several times.
     """
 
     width: int = 100
-    """Width in columns: the terminal's, or 100 for a pipe."""
+    """Width in columns: the terminal's width, or 100 for a pipe."""
     colour: bool = False
     breakdown: bool = False
-    """``table`` shows where the time of each row goes."""
+    """True if ``table`` shows the parts of each row's time."""
     warnings: bool = False
-    """``table`` shows the warnings of every row, not only the worst of each kind."""
+    """True if ``table`` shows the warnings of every row, and not only the worst warning of each kind."""
     metrics: tuple[str, ...] = ()
     """The metrics that ``table`` shows as columns; empty: the usual columns of the pattern."""
     samples_of: "Callable[[int], Iterable[Samples]]" = lambda _: ()
     limits: tuple[str, ...] = ()
-    """Sentences for ``summary`` on limits of the machine that rows met."""
+    """Sentences for ``summary`` about limits of the machine that rows met."""
 
 
 _NO_VIEW = View()

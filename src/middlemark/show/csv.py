@@ -1,4 +1,4 @@
-"""CSV with a row for each cell (units are in the names of the columns), or in long form with a row for each figure."""
+"""CSV with a row for each cell (column names contain the units), or in long form with a row for each figure."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from middlemark.verdicts.rows import Row
 _RENAMED = {each.field: each.column for each in FACTORS.values() if each.column}
 
 Path = tuple[str, ...]
-"""The keys that lead to a figure in a cell of the JSON."""
+"""The keys from a cell of the JSON to a figure."""
 
 
 def _times(*times: str) -> dict[str, Path]:
@@ -70,7 +70,7 @@ COLUMNS: Mapping[str, Path] = {
     },
     **_same("language"),
 }
-"""Name of a column → keys that lead to its figure. New columns are appended, so that no column moves."""
+"""Name of a column → keys of its figure in the JSON. New columns are added at the end, so that no column moves."""
 
 
 _BEFORE = ("run", "started", "cell", "name", "version")
@@ -88,7 +88,8 @@ def render(document: Document, _view: View) -> str:
 def render_long(document: Document, _view: View) -> str:
     """Return the header and a line for each figure that was measured.
 
-    For R, pandas and Quarto (docs/reference/exports.md). Only the figure that the cell is judged by has an interval.
+    For R, pandas and Quarto (docs/reference/exports.md). Only the figure by which the cell's trials are compared has an
+    interval.
     """
     return written(LONG_COLUMNS, (line for row in document.rows for line in _figures(document, row)))
 

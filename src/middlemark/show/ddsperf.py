@@ -1,4 +1,4 @@
-"""The output of Cyclone DDS's ddsperf from our counts: each second rate, size, rss, context switches and threads."""
+"""Our counts and samples in the format of ddsperf: for each second rate, size, rss, context switches and threads."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,13 +18,13 @@ from middlemark.verdicts.names import plain
 
 _NS = 1_000_000_000
 _WINDOW = 10
-"""ddsperf's figures in parentheses are over the last ten seconds."""
+"""In ddsperf's output, figures in parentheses cover the last ten seconds."""
 _SHOWN = 0.005
-"""A thread that used less than 0.5 % of a processor in user and in system mode is counted in ``others``."""
+"""A thread belongs to ``others`` if it used less than this share of a processor in both user and system mode."""
 
 _PRINTED = {"50%": QUANTILES["p50"], "90%": QUANTILES["p90"], "99%": QUANTILES["p99"]}
 _ENOUGH = samples_needed(_PRINTED["99%"])
-"""The fewest round trips for a line, unless the trial has fewer."""
+"""A line has at least this number of round trips, unless the trial has fewer."""
 
 _ABOUT = (
     "# The format is that of ddsperf 0.10, which also prints halves of round trips. All differences:",
@@ -41,7 +41,7 @@ _ABOUT = (
 
 
 def render(document: Document, view: View) -> str:
-    """Return a section for each cell: the seconds of the trial with the median figure, in the format of ddsperf."""
+    """Return a section for each cell: the seconds of the trial with the median figure, in ddsperf's format."""
     lines = [log_head(document.runs[0]), *_ABOUT]
     free = itertools.count(1)
     for row in document.rows:
@@ -52,7 +52,7 @@ def render(document: Document, view: View) -> str:
 def _section(
     result: CellResult, trials: Callable[[], Iterable[Samples]], free: "itertools.count[int]"
 ) -> Iterator[str]:
-    """Yield the lines of a cell. ``free`` counts workers, so that their numbers are unique in the whole output."""
+    """Yield the lines of a cell. ``free`` counts workers, so that each number occurs once in the whole output."""
     yield log_title(result)
     if result.failed is not None:
         yield f"# failed: {plain(result.failed.text)}"
@@ -99,7 +99,7 @@ def _rate(result: CellResult, past: Sequence[Second], lost: int) -> str:
 
 
 def _lost_at(result: CellResult, who: str) -> int:
-    """Return how many messages the subscribers of a worker lost in the trial; ``who`` names all roles of the worker."""
+    """Return the number of messages that a worker's subscribers lost. ``who``: the roles of the worker, as text."""
     return sum(each.lost for each in result.series_subscribers if f"subscriber {each.index}" in who.split(" and "))
 
 
@@ -141,9 +141,11 @@ def _round_trips(
 
 
 def _windows(samples: Samples) -> Iterator[tuple[int, Numbers]]:
-    """Yield for each line its end in seconds and its round trips: enough seconds for a 99 % quantile.
+    """Yield the end in seconds and the sorted round trips of each line.
 
-    If the last seconds contain too few round trips, they are part of the line before.
+    A line has enough round trips for the 99 % quantile.
+
+    If the last seconds have too few round trips, they are added to the line before.
     """
     seconds = np.asarray(samples["begin_ns"]) // _NS
     ends = [*(np.flatnonzero(np.diff(seconds)) + 1).tolist(), len(seconds)] if len(seconds) else []

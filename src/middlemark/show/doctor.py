@@ -1,4 +1,4 @@
-"""The output of ``doctor``: the answer, then each finding in short."""
+"""The output of ``doctor``: the answer, then each finding in a few lines."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -65,7 +65,7 @@ def _sweeps(plan: Plan) -> Table:
 
 
 def _further(plan: Plan) -> Iterator[str]:
-    """Yield a sentence for the raw transports, and for each reason to measure further rounds."""
+    """Yield a sentence about the raw transports, and a sentence for each reason to add rounds."""
     if baselines := frozenset(plan.baselines):
         about = _time(_seconds(plan, [each for each in plan.trials if each.cell in baselines]))
         text = f"{len(baselines)} of these configurations measure raw transports as baselines"
@@ -84,7 +84,7 @@ def _rounds(which: str, budget_s: float) -> str:
 
 
 def _expected(expected: Expectation, plan: Plan) -> str:
-    """Return an expectation, and the number of edges, configurations or pairs that decide it."""
+    """Return an expectation, and the number of edges, configurations or pairs that must be decided for it."""
     try:
         parts = parts_of(expected, plan)
     except NothingToJudge as why:

@@ -1,4 +1,4 @@
-"""Expectations with their verdicts on the terminal; the claims of a study, also as Markdown."""
+"""Expectations with their verdicts on the terminal. The claims of a study also as Markdown."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ MARKS = {
     ClaimVerdict.HOLDS: ("✓", "green"),
 }
 _SHORTEST_CLAIM = 20
-"""The fewest characters of the expectation in a line; the result has priority."""
+"""The expectation in a line has at least this number of characters. The result gets the rest of the line."""
 
 
 def lines(document: Document, width: int, most: int | None = None) -> Iterator[Text]:
@@ -58,12 +58,12 @@ _WORDS: Mapping[ClaimVerdict, Word] = {
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim of a study, or a part of one, with the verdicts on it."""
+    """A claim of a study, or a part of a claim, with its verdicts."""
 
     expected: Expected
     word: Word
     awake: Expected | None = None
-    """The verdict on the cells with awake processors; None: not measured, or the claim is untestable."""
+    """The verdict on the cells with processors kept awake; None: not measured, or the claim is untestable."""
     awake_word: Word | None = None
 
     @property
@@ -73,12 +73,12 @@ class JudgedClaim:
 
     @property
     def found_awake(self) -> str:
-        """The figures with awake processors; empty: there are none."""
+        """The figures with processors kept awake; empty: there are none."""
         return _found(self.awake) if self.awake else ""
 
 
 def judged_claims(study: Study, run: Run, expected: Sequence[Expected]) -> list[JudgedClaim]:
-    """Return the claims in the order of ``expected``, each together with its verdict for awake processors."""
+    """Return the claims in the order of ``expected``. Each also has its verdict with processors kept awake."""
     words = {**_WORDS}
     if study.is_measured_on(run.file.machine):
         words[ClaimVerdict.DOES_NOT_HOLD] = "contradicted"
@@ -92,7 +92,10 @@ def judged_claims(study: Study, run: Run, expected: Sequence[Expected]) -> list[
 
 
 def claims_counted(claims: Sequence[JudgedClaim]) -> str:
-    """Return the number of claims with each verdict: ``3 reproduced, 1 undecided``; then with awake processors."""
+    """Return the number of claims with each verdict: ``3 reproduced, 1 undecided``.
+
+    Then those with processors kept awake.
+    """
     awake = [each.awake_word for each in claims if each.awake_word]
     text = _numbers([each.word for each in claims])
     return f"{text}; with awake processors: {_numbers(awake)}" if awake else text
@@ -109,7 +112,7 @@ def render_text(study: Study, run: Run, expected: Sequence[Expected], view: View
 
 
 def render_markdown(study: Study, run: Run, expected: Sequence[Expected]) -> str:
-    """Return a page to publish: conditions, a table of the claims, and where the document contradicts itself."""
+    """Return a page to publish: conditions, a table of the claims, and the document's contradictions."""
     rows = []
     figures: dict[str, str] = {}
     itself: dict[str, str] = {}

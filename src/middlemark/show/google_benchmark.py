@@ -1,9 +1,9 @@
 """Google Benchmark's JSON: an iteration for each trial, and aggregates as with ``--benchmark_repetitions``.
 
-``real_time`` is the figure that the trial is judged by, in ns: the p50 of the latency; for a stream as fast as
-possible the time per message (1e9 / received rate). ``cpu_time``: processor time of all workers per message.
-The format: docs/user_guide.md of github.com/google/benchmark, "Output Formats", and its tools/gbench/report.py, which
-reads ``name``, ``run_type``, ``real_time``, ``cpu_time``, ``time_unit``, ``repetitions`` and ``aggregate_name``.
+``real_time``, in ns, is the figure by which the trials are compared: the p50 of the latency. For a stream as fast as
+possible it is the time per message (1e9 / received rate). ``cpu_time``: processor time of all workers per message. The
+format: docs/user_guide.md of github.com/google/benchmark, "Output Formats", and its tools/gbench/report.py, which reads
+``name``, ``run_type``, ``real_time``, ``cpu_time``, ``time_unit``, ``repetitions`` and ``aggregate_name``.
 """
 
 import json
@@ -35,7 +35,7 @@ _AGGREGATES: dict[str, tuple[Callable[[Sequence[float]], float], str]] = {
 
 
 def render(document: Document, _view: View) -> str:
-    """Return the document. A failed cell is an entry with ``error_occurred``; an unreached cell is left out."""
+    """Return the document. A failed cell has ``error_occurred``. A cell that the run did not reach is left out."""
     entries: list[dict[str, Any]] = []
     for row in document.rows:
         name = cell_name(row.result.cell)
@@ -92,7 +92,7 @@ def _of_cell(
 
 
 def _counters(cell: Cell, trial: TrialSummary) -> dict[str, float]:
-    """Return the counters of an entry that were measured: rates, and further quantiles in ns."""
+    """Return the measured counters of an entry: rates in Hz and bytes per second, p99 and maximum in ns."""
     rate = trial.rates.rate_hz if trial.rates else trial.replies_hz
     times = trial.times.latency_of(cell)
     found = {

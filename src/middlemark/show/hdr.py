@@ -1,6 +1,6 @@
 """HdrHistogram's interval log, version 1.2: a file for each cell, a line for each trial, ns to three digits.
 
-The format: https://github.com/HdrHistogram/HdrHistogram, HistogramLogWriter. Written by PyPI's ``hdrhistogram``.
+The format: https://github.com/HdrHistogram/HdrHistogram, HistogramLogWriter. PyPI's ``hdrhistogram`` writes it.
 """
 
 import datetime
@@ -30,9 +30,10 @@ MODULES = ("hdrh.histogram", "hdrh.log")
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """One trial: its beginning (s since the epoch), how long it measured (s), and its latencies in ns.
+    """One trial: its beginning (s since the epoch), its duration (s), and its latencies in ns.
 
-    ``buckets``: histograms (``lower_ns``, ``upper_ns``, ``count``) of the latencies beyond the memory for raw samples.
+    ``buckets``: histograms (``lower_ns``, ``upper_ns``, ``count``) of the latencies that did not fit into memory as
+    samples.
     """
 
     began: float
@@ -83,13 +84,13 @@ def log(about: str, trials: Iterable[Interval], histogram: Callable[..., Any], w
         found = histogram(1, max(2, 2 * max(counted)), DIGITS)
         for value, count in sorted(counted.items()):
             found.record_value(value, count)
-        begin = max(each.began - base, 1e-6)  # the writer treats a start of 0 as absent
+        begin = max(each.began - base, 1e-6)  # the writer ignores a start of 0
         to.output_interval_histogram(found, begin, begin + each.seconds, max_value_unit_ratio=1)
     return out.getvalue()
 
 
 def _counted(trial: Interval) -> dict[int, int]:
-    """Return how many samples are in each bucket of three digits, by the lowest value of the bucket."""
+    """Return lowest value of a bucket → number of samples in it. Buckets have a precision of three digits."""
     totals: dict[int, int] = {}
 
     def add(values: npt.NDArray[np.int64], counts: npt.NDArray[np.int64] | None) -> None:

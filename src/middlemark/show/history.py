@@ -13,7 +13,10 @@ from middlemark.verdicts.names import plain
 
 
 def render_text(history: History, width: int, *, series: bool = False) -> str:
-    """Return the sentence, the changes, the commands that compare runs, and notes. ``series``: also every series."""
+    """Return the sentence, the changes, the commands that compare runs, and notes.
+
+    ``series``: also return every series.
+    """
     lines = paragraph(f"{history.folder}: {history.sentence}", width)
     for shown in filter(None, (changes_table(history), series_table(history) if series and history.series else None)):
         lines += [Text(), *terminal(shown, width, name=16)]

@@ -22,7 +22,10 @@ from middlemark.verdicts.rows import Row
 
 
 def render(document: Document, _view: View) -> str:
-    """Return a case for each expectation and each cell. A failed cell is an error. The output contains the warnings."""
+    """Return a test case for each expectation and each cell.
+
+    A failed cell is an error. ``system-out`` has the warnings.
+    """
     suite = _suite(document)
     for each in document.expectations:
         case = ET.SubElement(suite, "testcase", classname="middlemark.expect", name=_text(f"{each.id}: {each.say}"))
@@ -53,10 +56,12 @@ def render(document: Document, _view: View) -> str:
 def of_comparisons(
     document: Document, comparisons: Sequence[Comparison], missed: Collection[int] | None, margin: float
 ) -> str:
-    """Return a case for each comparison: a failure if B is worse, skipped if undecided; and the failed cells.
+    """Return a test case for each comparison: a failure if B is worse, skipped if undecided.
 
-    ``missed``: the indices of the comparisons that miss their gate; None: there is no gate, and every worse B is a
-    failure.
+    Also return the failed cells.
+
+    ``missed``: the indices of the comparisons that fail a condition of --fail-if. None: no condition is set, and each
+    worse B is a failure.
     """
     suite = _suite(document)
     apart = distinguishing_factors(each.pairing for each in comparisons)

@@ -1,4 +1,4 @@
-"""The table of Fast DDS 2.9's LatencyTest from our samples. Its times are halves of round trips, in µs."""
+"""The table of Fast DDS 2.9's LatencyTest, from our samples. The times are half round trips in µs."""
 
 from middlemark.document.document import Document
 from middlemark.model.cell import subject
@@ -8,7 +8,7 @@ from middlemark.show.naming import log_head
 from middlemark.stats.result import CellResult
 from middlemark.verdicts.names import WORDS, plain, words
 
-# LatencyTestPublisher::run() and print_stats() also end lines with a comma and a blank.
+# The lines of LatencyTestPublisher::run() and print_stats() also end with a comma and a blank.
 _HEADER = "   Bytes, Samples,   stdev,    mean,     min,     50%,     90%,     99%,  99.99%,     max"
 _RULE = "--------," * 10
 _FIGURES = ("stdev", "mean", "min", "p50", "p90", "p99", "p99_99", "max")

@@ -1,6 +1,6 @@
 """The report as Markdown for pull requests and wikis: answers, tables, verdicts, warnings, machine.
 
-In the dialect of GitHub and GitLab (GFM). Names, notes and warnings are text: markup in them is escaped.
+The dialect is that of GitHub and GitLab (GFM). Names, notes and warnings are text: markup in them is escaped.
 """
 
 import re
@@ -20,7 +20,8 @@ from middlemark.verdicts.experiments import OF_MESSAGES
 from middlemark.verdicts.names import plain
 
 _CHARACTERS = {
-    # Characters become entities, because no renderer accepts a backslash before @ and #, and some do not before <.
+    # Some characters become entities: no renderer accepts a backslash before @ and #, and some renderers accept none
+    # before <.
     **{character: f"&#{ord(character)};" for character in "&<>|`@#\\[]*~"},
     "\n": " ",
 }
@@ -28,7 +29,7 @@ _LINKS = {"://": "&#58;//", "www.": "www&#46;"}
 """Texts that GFM would turn into links."""
 
 _EMPHASIS = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""An underscore that may begin or end emphasis; within a word an underscore does neither."""
+"""An underscore that may begin or end emphasis. An underscore within a word does not."""
 
 MOST_WARNINGS = 40
 MOST_GROWTHS = 60
@@ -56,7 +57,7 @@ def escaped(text: str) -> str:
 
 
 def table(found: Table) -> Iterator[str]:
-    """Yield a table, figures aligned to the right, and its notes."""
+    """Yield the lines of a table, with figures aligned to the right, and its notes."""
     aligned = ["---" if each.left else "---:" for each in found.columns]
     yield f"| {' | '.join((escaped(found.head), *(escaped(each.title) for each in found.columns)))} |"
     yield f"| {' | '.join(('---', *aligned))} |"
@@ -120,7 +121,7 @@ def _experiment(document: Document) -> Iterator[str]:
         yield from _run(run)
     if document.commands:
         yield from ("", "Again:", "")
-        # Indented code, because no text can end it.
+        # This is indented code, because no text can end it.
         yield from (f"    {plain(each)}" for each in document.commands)
     yield ""
     yield f"Written by Middlemark {escaped(document.middlemark)}, {escaped(document.generated[:19])} UTC."

@@ -1,4 +1,7 @@
-"""Names of cells for other tools (equal in every run, unique within a run, without blanks), and heads of logs."""
+"""Names of cells for other tools, and the first lines of logs.
+
+A name is equal in every run, unique within a run, and has no blanks.
+"""
 
 from middlemark.model.cell import FACTORS, FIELDS, OF_WORKLOAD, Cell, subject
 from middlemark.model.run import Run
@@ -9,11 +12,11 @@ from middlemark.verdicts.names import WORDS, plain, words
 _DEFAULT = Cell(adapter="", transport="", size=0)
 _NONE = {each.field: each.none or "none" for each in FACTORS.values()}
 _FIRST = ("pattern", "adapter", "transport", "size", "receive")
-"""Factors that are in every name, so that a name does not depend on the other cells of the run."""
+"""Factors in every name, so that a name does not depend on the other cells of the run."""
 
 
 def cell_name(cell: Cell) -> str:
-    """Return ``ping-pong/adapter:shm/transport:shm/size:64/receive:block``, with further factors if not the default.
+    """Return ``ping-pong/adapter:shm/transport:shm/size:64/receive:block``, plus all levels that are not the default.
 
     The name depends only on the cell, and different cells have different names. A workload's name replaces the factors
     that the workload implies: ``stream/adapter:shm/transport:shm/receive:block/workload:amr``.

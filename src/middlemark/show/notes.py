@@ -27,7 +27,7 @@ from middlemark.verdicts.names import (
 from middlemark.verdicts.rows import Row
 
 _MOST_NAMED = 4
-"""The most rows named with a warning."""
+"""A warning names at most this number of rows."""
 _MEANS = (
     "The parts of a message's time in µs, for messages near the median; the parts add up. →: the way out, with the copy"
     " into the reply; ←: the way back; in between: time that no stamp divides"
@@ -45,14 +45,17 @@ _TITLES = {
     "deserialize": "deserialize",
     "copy": "copy",
 }
-"""The titles of the columns by part, in the order of time."""
+"""Part of the time → title of its column, in the order of time."""
 _REPLY = "reply "
 _LEAST = 12
-"""The least width of the first column; below it, the parts are written as text."""
+"""The least width of the first column. If it would be narrower, the parts are written as text."""
 
 
 def render(document: Document, view: View) -> str:
-    """Return all warnings of the rows, by kind, with the text of each row, or a sentence that no row has a warning."""
+    """Return all warnings of the rows by kind, with each row's text.
+
+    Without warnings, return a sentence that says so.
+    """
     rows, width = document.rows, max(view.width, 60)
     none = [] if document.warnings else [Text("No row has a warning.")]
     notes = footnotes(rows, varying([row.result for row in rows]), numbers_of(rows), width, whole=True)
@@ -120,7 +123,7 @@ def _tail(trials: Sequence[TrialNoise]) -> str:
 
 
 def breakdown_lines(rows: Sequence[Row], varied: frozenset[str], width: int) -> Iterator[Text]:
-    """Yield where the time of each row goes, in the groups of the table. A row without parts has the reason instead."""
+    """Yield the parts of each row's time, in the groups of the table. A row without parts has the reason instead."""
     measured = [each for each in rows if each.result.failed is None]
     if not measured:
         return
@@ -135,7 +138,7 @@ def breakdown_lines(rows: Sequence[Row], varied: frozenset[str], width: int) -> 
 
 
 def _parts_of(title: str, rows: Sequence[Row], *, in_words: bool) -> Table:
-    """Return a table with a column for each part, and a line for each direction. ``in_words``: text only."""
+    """Return a table with a column for each part and a line for each direction. ``in_words``: the parts as text."""
     used = {each.part.removeprefix(_REPLY) for row in rows for each in row.result.breakdown or () if not in_words}
     shown = {part: Column(title, 0) for part, title in _TITLES.items() if part in used}
     lines: list[Line] = []
@@ -189,7 +192,7 @@ def footnotes(
 def legend(
     columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]], rows: Sequence[Row], width: int
 ) -> Iterator[Text]:
-    """Yield the meaning of each column, and the columns that were left out. ``columns``: pattern → shown and hidden."""
+    """Yield the meaning of each column, and the hidden columns. ``columns``: pattern → (shown, hidden)."""
     lines: list[Line] = []
     for pattern, (shown, _) in columns.items():
         lines.append(Line("How to read it" if len(columns) == 1 else f"How to read it: {pattern}", (), "bold"))

@@ -1,4 +1,4 @@
-"""Writing to stdout, which may be a closed pipe, a full disk or closed; and writing files as a whole."""
+"""Write to stdout, which may be a closed pipe, a full disk or closed. Write files completely or not at all."""
 
 import contextlib
 import errno
@@ -47,7 +47,7 @@ def write(text: str) -> str | None:
 
 
 def failed(text: str) -> bool:
-    """Write the text to stdout; return whether that failed, after printing why."""
+    """Write the text to stdout. If this fails, print the reason to stderr and return True."""
     unwritten = write(text)
     if unwritten is not None:
         tell(unwritten)
@@ -55,7 +55,7 @@ def failed(text: str) -> bool:
 
 
 def write_facts(*pairs: tuple[str, str]) -> str | None:
-    """Write names, each with its paragraph, to stdout; returns an error message or None."""
+    """Write each name with its paragraph to stdout; return an error message or None."""
     from middlemark.document.table import facts
     from middlemark.show.terminal import printed, terminal
 
@@ -71,10 +71,10 @@ def discard() -> None:
 
 
 def write_whole(path: Path, content: str | bytes, *, named: bool = True) -> None:
-    """Replace the file's content, as a whole or not at all.
+    """Replace the file's content completely or not at all.
 
-    A pipe or a terminal that the user ``named`` is written to directly. Otherwise a pipe or terminal is refused,
-    because it may have no reader. Raises OSError. Then the file is unchanged, and no draft remains.
+    A pipe or a terminal is written directly if the user ``named`` it. Otherwise it is refused, because it may have no
+    reader. Raises OSError: the file is then unchanged, and no temporary file remains.
     """
     written = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():
@@ -82,7 +82,7 @@ def write_whole(path: Path, content: str | bytes, *, named: bool = True) -> None
             raise OSError(errno.EINVAL, "is not a regular file", str(path))
         path.write_bytes(written)
         return
-    there = Path(os.path.realpath(path))  # write to the target of a link, and keep the link
+    there = Path(os.path.realpath(path))  # write to a link's target, and keep the link
     draft = there.with_name(f".{there.name}.{os.getpid()}.new")
     try:
         draft.write_bytes(written)
@@ -93,7 +93,7 @@ def write_whole(path: Path, content: str | bytes, *, named: bool = True) -> None
 
 
 def make_whole(folder: Path, fill: Callable[[Path], None]) -> None:
-    """Make a folder, whose files ``fill`` writes, as a whole or not at all. Raises OSError if the folder exists."""
+    """Make a folder completely or not at all; ``fill`` writes its files. Raises OSError if the folder exists."""
     if folder.exists():
         raise FileExistsError(errno.EEXIST, "is there already", str(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Parquet: every raw sample with its cell and trial, in row groups, because a run may be larger than memory."""
+"""Parquet files with every raw sample, its cell and its trial. Row groups allow a run larger than memory."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ _TABLES = {"ping": "round_trips", "client": "round_trips", "publisher": "sends",
 """Role → the name of the file with its samples, without ``.parquet``."""
 
 _ABSENT = ("take_ns", "loan_ns", "fill_ns", "check_ns", "write_ns", "arrived_ns")
-"""Fields in which 0xFFFFFFFF means not measured; written as null."""
+"""Fields in which 0xFFFFFFFF means not measured. It becomes null."""
 
 
 MODULES = ("pyarrow", "pyarrow.parquet")
@@ -58,7 +58,7 @@ def _cells(results: Sequence[CellResult], arrow: Any) -> Any:
     }
     for key in documents[0] if documents else ():
         values = [each.get(key) for each in documents]
-        # depth, pin and rate may be words in some cells and numbers in others. If so, all of them are written as words.
+        # depth, pin and rate may be words in some cells and numbers in others. Then all levels are written as words.
         mixed = len({isinstance(each, str) for each in values if each is not None}) > 1
         if not any(isinstance(each, dict | list) for each in values):
             columns[key] = arrow.array([None if each is None else str(each) for each in values] if mixed else values)

@@ -1,6 +1,6 @@
-"""Progress of a run: the current trial, the last result, the noise of the machine and the time left.
+"""Progress of a run: the current trial, the last result, the noise of the machine and the remaining time.
 
-``State`` makes the texts; ``progress`` shows them, live on a terminal and as plain lines elsewhere.
+``State`` makes the texts. ``progress`` shows them: updated in place on a terminal, else as plain lines.
 """
 
 import contextlib
@@ -23,9 +23,9 @@ LINE_EVERY_S = 60.0
 PRESSURE = Path("/proc/pressure/cpu")
 _BAR = 20
 _LEAST_FOR_BAR = 60
-"""The least width of a terminal for a bar."""
+"""A narrower terminal shows no bar."""
 _NOISY = 0.005
-"""A smaller share of waiting is not shown."""
+"""A smaller share of waiting for a processor is not shown."""
 
 
 def describe(cell: Cell) -> str:
@@ -52,7 +52,10 @@ class State:
         clock: Callable[[], float] = time.monotonic,
         waited_us: Callable[[], int | None] | None = None,
     ) -> None:
-        """``clock``: in s; ``waited_us``: how long tasks have waited for a processor since boot."""
+        """Create the state.
+
+        ``clock``: in s; ``waited_us``: how long tasks have waited for a processor since boot, in µs.
+        """
         self._plan = plan
         self._folder = folder
         self._descriptions = {each.name: each for each in adapters}
@@ -100,7 +103,7 @@ class State:
                 self._last = f"last: {figure}{self._against_raw_transport(outcome.cell)} ({describe(cell)})"
 
     def left_s(self) -> float:
-        """Return the seconds left, from the cell's own trials so far or, without trials, from the estimate."""
+        """Return the remaining time in s, from the cell's earlier trials, or from the estimate if there are none."""
         took = [(cell, seconds) for cell, each in self._took.items() for seconds in each]
         estimates = dict(reversed(self._estimates))
         expected = sum(estimates[cell] for cell, _ in took)
@@ -126,7 +129,7 @@ class State:
         return [cut(each, width) for each in (head, self._leader(), now, last) if each]
 
     def _leader(self) -> str:
-        """Return the middleware with the lowest figure so far; empty if the run has several experiments."""
+        """Return the middleware with the lowest figure so far as text; empty if the run has several experiments."""
         raw = {name for name, each in self._descriptions.items() if each.is_raw_transport}
         cells = self._plan.cells
         racing = [each for each in self._medians if cells[each].adapter in self._descriptions.keys() - raw]
@@ -144,14 +147,20 @@ class State:
         return f"{format_seconds(max(1.0, float(round(self.left_s()))))} left"
 
     def _against_raw_transport(self, cell: int) -> str:
-        """Return the cell's figure divided by the last trial of its raw transport; empty: unknown or none."""
+        """Return the cell's figure as a multiple of its raw transport's last figure, as text.
+
+        Empty: unknown, or none.
+        """
         raw = self._raw_transport_of(cell)
         if raw is None or raw[0] == cell or raw[0] not in self._figures:
             return ""
         return f", {ratio(self._figures[cell] / self._figures[raw[0]])} × {raw[1]}"
 
     def _raw_transport_of(self, cell: int) -> tuple[int, str] | None:
-        """Return the raw transport of a cell's carrier, chosen before the measuring, as if all had one speed."""
+        """Return the raw transport of a cell's carrier, as (cell, label); None: there is none.
+
+        The raw transport is chosen before the measuring, so its speed is not considered.
+        """
         from middlemark.stats.baselines import nearest_raw_transports
 
         if self._raw_transports is None:
@@ -163,8 +172,8 @@ class State:
     def _noise_of(self, outcome: TrialOutcome, begin: float, waited: int | None) -> str:
         """Return in words how much the machine disturbed the trial; empty: little, or unknown.
 
-        The measure is the time that tasks waited for a processor (the kernel's PSI), or without PSI the workers'
-        involuntary context switches.
+        This is the time that tasks waited for a processor (the kernel's PSI). Without PSI, it is the number of the
+        workers' involuntary context switches.
         """
         now, seconds = self._waited_us(), self._clock() - begin
         if waited is not None and now is not None and seconds > 0:
@@ -176,7 +185,7 @@ class State:
 
 
 def _waited_us() -> int | None:
-    """Return for how many µs a task waited for a processor. None: the kernel has no pressure figures (PSI)."""
+    """Return the time in µs that tasks have waited for a processor. None: the kernel has no pressure figures (PSI)."""
     try:
         first = PRESSURE.read_text(encoding="ascii").split("\n", 1)[0]
     except (OSError, ValueError):
@@ -224,10 +233,10 @@ def _step(event: Underway) -> str:
 def progress(
     plan: Plan, *, quiet: bool, folder: Path | None = None, adapters: Sequence[Description] = ()
 ) -> "Iterator[_Silent]":
-    """Yield a watcher that shows progress on stderr, or nothing if ``quiet``.
+    """Yield a watcher that shows progress on stderr. With ``quiet`` it shows nothing.
 
-    ``folder``: where trials keep their samples. ``adapters``: the descriptions, which say which adapters are raw
-    transports. Without descriptions the last result is not shown.
+    ``folder``: the folder of the trials' samples. ``adapters``: the descriptions, which say which adapters are raw
+    transports. Without them the last result is not shown.
     """
     state = State(plan, folder, adapters)
     if quiet:
@@ -290,12 +299,12 @@ def _live(state: State) -> "Iterator[_Silent]":
     console = Console(stderr=True)
 
     class Shown:
-        """The current lines, for the current width of the terminal."""
+        """The current lines of a ``State``, rendered at the terminal's current width."""
 
         def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
             yield from (Text(line, no_wrap=True, overflow="crop") for line in state.lines(options.max_width))
 
-    # A timer does not refresh the lines, because ten refreshes per second would disturb the trials.
+    # No timer refreshes the lines: ten refreshes per second would disturb the trials.
     live = Live(Shown(), console=console, transient=True, auto_refresh=False)
 
     class Watching(_Lines):

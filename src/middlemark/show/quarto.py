@@ -1,6 +1,7 @@
 """A report for Quarto or R Markdown: ``report.qmd`` and its data. The reader renders it.
 
-The text is the Markdown report, the figures are R (ggplot2) over ``data/``, so that a reader can change them.
+The text is the Markdown report. The figures are R code (ggplot2) that reads ``data/``, so that a reader can change
+them.
 """
 
 import json
@@ -50,9 +51,9 @@ if (requireNamespace("arrow", quietly = TRUE)) {
 def write(
     document: Document, runs: Sequence[tuple[Document, TrialsOf]], folder: Path, arrow: Any, parquet_: Any
 ) -> None:
-    """Write ``report.qmd``, and for each run a folder below ``data``. ``arrow`` and ``parquet_`` are MODULES.
+    """Write ``report.qmd``, and a folder for each run below ``data``. ``arrow`` and ``parquet_`` are MODULES.
 
-    ``runs``: the document of each run alone, and its samples. Raises OSError.
+    ``runs``: for each run its own document and its samples. Raises OSError.
     """
     places = [f"data/{number}-{plain(each.runs[0].name)}" for number, (each, _) in enumerate(runs, start=1)]
     for place, (each, trials_of) in zip(places, runs, strict=True):
@@ -64,7 +65,7 @@ def write(
 
 
 def _lines(document: Document, places: Sequence[str]) -> Iterator[str]:
-    # A JSON string is also valid in YAML and R.
+    # A JSON string is also valid YAML and R.
     yield f"---\ntitle: {json.dumps(_CODE.sub('` ', plain(document.title)))}\nformat: html\n---\n"
     yield from _chunk("data", f"folders <- c({', '.join(map(json.dumps, places))})\n{_READ.strip()}", echo=True)
     text = markdown.render(document, _View()).partition("\n")[2]  # the first line of the Markdown report is the title

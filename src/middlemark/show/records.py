@@ -1,4 +1,4 @@
-"""Outputs that are lists: JSON is the whole output; CSV and Markdown have a row for each record."""
+"""Write outputs that are lists: as JSON the whole output, as CSV and Markdown a row for each record."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,10 @@ def render(
     records: Iterable[msgspec.Struct],
     indent: int = 2,
 ) -> str:
-    """Return a list as ``json``, ``csv`` or ``markdown``. ``kind``: the type of the records, which are flat."""
+    """Return a list as ``json``, ``csv`` or ``markdown``.
+
+    ``kind``: the type of the records, whose fields are no structs.
+    """
     if output_format == "json":
         return printed(output, indent)
     rows = [[field(value) for value in builtins(each).values()] for each in records]

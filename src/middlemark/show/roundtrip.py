@@ -1,4 +1,4 @@
-"""The output of Cyclone DDS's RoundtripPing from all our samples: a line per second and ``# Overall``, in whole µs.
+"""All our samples in the format of Cyclone DDS's RoundtripPing: a line per second and ``# Overall``, in whole µs.
 
 RoundtripPing's latency is half of the round trip. Times of writing and reading are not halved.
 """
@@ -30,7 +30,7 @@ _COLUMNS = (
     ("write_ns", 10, 1000, ("p50", "min")),
     ("take_ns", 10, 1000, ("p50", "min")),
 )
-"""For each field: the width of its count, the divisor of its figures, and the figures."""
+"""For each field: (width of its count, divisor of its figures, the figures)."""
 
 
 def render(document: Document, view: View) -> str:

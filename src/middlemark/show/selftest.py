@@ -174,7 +174,7 @@ def _hope(test: SelfTest, setting: SelfTestCell) -> str:
 
 
 def _size(each: Power) -> str:
-    """Return the delay in percent of A's p50 in this run. A's p50 in the pilot may have been another."""
+    """Return the delay in percent of A's p50 in this run. In the pilot, A's p50 may have been different."""
     part = each.planted.part if each.part is None else each.part
     return format_percent(float(f"{part:.2g}"))
 

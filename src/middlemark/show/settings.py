@@ -1,4 +1,4 @@
-"""The settings of the best rows, each in its middleware's own form, to copy."""
+"""The settings of the best rows to copy, each in its middleware's own form."""
 
 from middlemark.document.document import Document
 from middlemark.document.settings import settings_to_copy, winners
@@ -7,7 +7,10 @@ from middlemark.verdicts.names import plain
 
 
 def render(document: Document, _view: View) -> str:
-    """Return the settings of each winner, or why there are none, below a comment with version and levels."""
+    """Return the settings of each winner, below a comment with version and levels.
+
+    A winner may have a reason instead.
+    """
     texts = []
     for row in winners(document):
         text = settings_to_copy(document, row)

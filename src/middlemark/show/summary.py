@@ -1,4 +1,4 @@
-"""The summary at the end of a command, one screen: the answer, a matrix, decided and undecided comparisons."""
+"""The summary at the end of a command, on one screen: the answer, a matrix, decided and undecided comparisons."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -23,9 +23,9 @@ from middlemark.verdicts.rows import Row
 MOST_LINES = 40
 _MOST_NOTES = 2
 _LEAST_LINES = 4
-"""The fewest lines of a table."""
+"""A table has at least this number of lines."""
 _FRAME = 4
-"""The lines of a table besides its rows: a blank line, title, column titles, legend."""
+"""The number of a table's lines that are not rows: a blank line, title, column titles, legend."""
 _MOST_KINDS = 3
 _MOST_EXPECTED = 9
 _MOST_STATED = 4
@@ -66,7 +66,7 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
 
 
 def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Iterator[Text]:
-    """Yield the first table, further tables if there is room, and the names of the tables that do not fit."""
+    """Yield the first table, further tables that fit, and the names of the tables that do not fit."""
     named: list[str] = []
     used = 0
     for at, (name, table) in enumerate(tables):
@@ -83,7 +83,7 @@ def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Itera
 
 
 def _figures(rows: Sequence[Row], width: int, most: int) -> list[str]:
-    """Return the figures of rows that belong to no experiment, because they have no median or an unknown size."""
+    """Return the figures of rows without an experiment, because they have no median or an unknown size."""
     lines = []
     for row in rows:
         measured = [(name, each) for name in _ANY if (each := FIGURES[name]).of(row.result) is not None]
@@ -115,7 +115,7 @@ def _answer(document: Document, found: Sequence[matrix.Matrix], width: int) -> I
         yield from map(Text, _figures(of_unknown_size, width, _NAMED_ROWS))
     yield from paragraph(not_tried_text(document.not_tried), width, most=3)
     yield from paragraph("; ".join(map(read_as, run.file.imported)) or _measured(run), width, "dim", most=3)
-    typed = [note for note in notes_of(run) if note.startswith("--")]  # the plan did not follow a typed option
+    typed = [note for note in notes_of(run) if note.startswith("--")]  # the plan differs from a typed option
     for note in typed if len(typed) <= _MOST_NOTES else [f"{typed[0]}; {len(typed) - 1} more with --rows"]:
         yield from paragraph(f"note: {note}", width, most=2)
 
@@ -157,7 +157,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
 
 
 def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
-    """Yield the statements on workloads with names and styles: decided, undecided, late joiners, failing edges."""
+    """Yield (name, statement, style) for the workloads: decided, undecided, late joiners, failing edges."""
     both = list(zip(document.workloads, document.cheapest, strict=False))
     for name, is_sure, style in (("Decided", True, "green"), ("Undecided", False, "yellow")):
         texts = [workloads.cheapest_text(of, each) for of, some in both for each in some if each.sure is is_sure]
@@ -171,7 +171,7 @@ def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
 
 
 def _of_pairs(document: Document) -> Iterator[tuple[str, Statement, str]]:
-    """Yield why pairs of different adapters exchange no messages, each pair and reason once."""
+    """Yield (name, statement, style) for each pair of different adapters without exchange, with the reason."""
     texts = [*interop.sentences(document.interop)]
     if len(texts) > _MOST_STATED:
         texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every pair"]
@@ -187,7 +187,7 @@ def _stated(name: str, statement: Statement, style: str, width: int) -> Iterator
     yield from lines
     if statement.remedy:
         remedy, arrow = plain(statement.remedy), f"{'':<{_HEAD}}→ "
-        if remedy.startswith("middlemark "):  # a command is never shortened
+        if remedy.startswith("middlemark "):  # a command is never cut
             yield from map(Text, command_lines(arrow, remedy, width))
             return
         begin = wrapped(remedy, min(width - _HEAD - 3, _MOST_REMEDY))[0]

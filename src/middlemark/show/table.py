@@ -17,11 +17,11 @@ from middlemark.verdicts.names import NOT_SHOWN, WORDS, plain, usual, varying, w
 from middlemark.verdicts.rows import Row
 
 _NAME = 24
-"""The least width of the first column. Columns of figures are left out before the first column becomes narrower."""
+"""The least width of the first column. If it would be narrower, columns of figures are left out."""
 
 
 def render(document: Document, view: View) -> str:
-    """Return the report, at most ``view.width`` (at least 60) columns wide. Colour only adds ANSI styles."""
+    """Return the report in at most ``view.width`` (at least 60) columns. With colour, only ANSI styles are added."""
     return printed(_lines(document, max(view.width, 60), view), view)
 
 
@@ -52,7 +52,7 @@ def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
 
 
 def _columns(pattern: str, groups: Sequence[RowGroup], layout: Layout) -> tuple[list[Column], list[Column]]:
-    """Return the columns of a pattern that are shown, and the columns that are left out."""
+    """Return the shown columns of a pattern, and the hidden columns."""
     columns = next((each.table.columns for each in groups if each.pattern == pattern and each.table.columns), ())
     shown = [columns[at] for at in layout.shown]
     return shown, [each for each in columns if each not in shown]

@@ -31,7 +31,10 @@ def cut(text: str, width: int) -> str:
 
 
 def printed(lines: Iterable[Text], view: View) -> str:
-    """Return lines of at most ``view.width`` (at least 60) columns as text. Colour only adds ANSI styles."""
+    """Return the lines as text, in at most ``view.width`` (at least 60) columns.
+
+    With colour, only ANSI styles are added.
+    """
     out = io.StringIO()
     console = Console(
         file=out,
@@ -49,19 +52,22 @@ def printed(lines: Iterable[Text], view: View) -> str:
 
 
 def hanging(first: str, text: str, width: int) -> list[str]:
-    """Return the text wrapped after ``first``; further lines are indented to the end of ``first``."""
+    """Return ``first`` and the wrapped text after it. Further lines are indented to the end of ``first``."""
     indent = cell_len(first)
     lines = wrapped(text, max(width - indent, 20))
     return [first + lines[0], *(" " * indent + line for line in lines[1:])]
 
 
 def paragraph(text: str, width: int, style: str = "", *, first: str = "", most: int | None = None) -> list[Text]:
-    """Return the text wrapped after ``first`` in one style, at most ``most`` lines. An empty text gives no lines."""
+    """Return ``first`` and the wrapped text after it, in one style and at most ``most`` lines.
+
+    No text gives no lines.
+    """
     return [Text(line, style=style) for line in hanging(first, text, width)[:most]] if text else []
 
 
 def command_lines(first: str, command: str, width: int) -> list[str]:
-    """Return a command wrapped after ``first`` with backslashes, so that a shell reads one line. No word is broken."""
+    """Return ``first`` and a command, wrapped with backslashes so that a shell reads one line. No word is broken."""
     indent = cell_len(first)
     lines = [""]
     for word in _WORD.findall(command):
@@ -74,11 +80,11 @@ def command_lines(first: str, command: str, width: int) -> list[str]:
 
 _GAP = 2
 _LEAST_NAME = 16
-"""The least width of the first column. Columns of figures are left out before the first column becomes narrower."""
+"""The least width of the first column. If it would be narrower, columns of figures are left out."""
 
 
 def fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list[int]:
-    """Return the indices of the columns that fit. The lowest priority is left out first; if equal, the last column."""
+    """Return the indices of the columns that fit. The lowest priority is left out first, and of equal ones the last."""
     shown = [*range(len(columns))]
     while sum(widths[at] + _GAP for at in shown) > room:
         least = min((columns[at].priority, -at) for at in shown) if shown else (NEVER_HIDDEN, 0)
@@ -89,7 +95,7 @@ def fitting(columns: Sequence[Column], widths: Sequence[int], room: int) -> list
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The layout of tables with the same columns: the width of the names and of each column, and which are shown."""
+    """The layout of tables with the same columns: width of the names, width of each column, shown columns."""
 
     first: int
     widths: Sequence[int]
@@ -112,7 +118,7 @@ def aligned(table: Table) -> Table:
 
 
 def laid_out(tables: Sequence[Table], width: int, least_name: int) -> Layout:
-    """Return one layout for all these tables. Columns are left out until long names have ``least_name`` columns."""
+    """Return one layout for all these tables. Columns are left out until the column of names is ``least_name`` wide."""
     columns = next((each.columns for each in tables if each.columns), ())
     lines = [line for each in tables for line in each.lines if line.cells]
     widths = [
@@ -136,10 +142,10 @@ def terminal(
     wraps: bool = False,
     name: int = 0,
 ) -> Iterator[Text]:
-    """Yield the table in lines of at most ``width`` columns, with at most ``most`` of its rows.
+    """Yield the table in lines of at most ``width`` columns, with at most ``most`` rows.
 
-    ``layout``: a common layout of several tables; the caller then reports the columns that are left out. ``wraps``:
-    long names are wrapped, else cut. ``name``: columns are left out before names get narrower than this width.
+    ``layout``: the layout that several tables share; the caller then lists the hidden columns. ``wraps``: wrap long
+    names instead of cutting them. ``name``: leave out columns before names get narrower than this width.
     """
     table = aligned(table)
     yield from paragraph(table.title, width, "bold", most=2)
@@ -162,7 +168,7 @@ def terminal(
 
 
 def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -> Iterator[Text]:
-    """Yield one row: its name, and its cells or the paragraphs instead of cells."""
+    """Yield the lines of one row: its name, and its cells or the paragraphs in place of cells."""
     if not line.cells and not line.span:
         yield Text(cut(line.name, width), style=line.style)
         return
@@ -186,7 +192,7 @@ def _row(line: Line, table: Table, layout: Layout, width: int, *, wraps: bool) -
                 cell = line.cells[column]
                 placed = _padded(cell.text, layout.widths[column], left=table.columns[column].left)
                 text.append(" " * _GAP + placed, style=cell.style or line.style)
-        if cell_len(text.plain.rstrip()) > width:  # the columns that are always shown need more than the width
+        if cell_len(text.plain.rstrip()) > width:  # the columns that must be shown are too wide
             text.truncate(width, overflow="ellipsis")
         yield text
 

@@ -14,7 +14,7 @@ from middlemark.verdicts.names import plain
 from middlemark.verdicts.race import RaceVerdict
 
 _MOST_SETTINGS = 10
-"""The most lines of settings that are printed below an answer."""
+"""Longer settings are not printed below an answer."""
 
 
 def render_table(
@@ -51,5 +51,5 @@ def _settings_lines(verdict: RaceVerdict, folder: str, width: int) -> Iterator[T
 
 
 def render_races(verdicts: Sequence[RaceVerdict], width: int) -> str:
-    """Return the answer of each race of a run that has several candidates."""
+    """Return the answer of each race, for races with several candidates."""
     return printed([line for text in race_sentences(verdicts) for line in paragraph(text, width)], View(width=width))

@@ -1,4 +1,4 @@
-"""Wraps text to a width. Imports little, because help pages and errors must appear at once."""
+"""Wrap text to a width. Imports little, because help pages and errors must appear at once."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,17 +6,16 @@ from collections.abc import Iterable, Iterator
 from rich.cells import cell_len, chop_cells
 
 _UNIT = re.compile(r"([0-9]) (%|µs|ms|s|min|h|B|KiB|MiB|Hz|kHz)(?![a-zA-Z])")
-"""A number and its unit stay on one line."""
+"""A number with its unit. A line is never broken between them."""
 _REMARK = re.compile(r"\((?:default: [^()]{1,16}|may be repeated)\)")
-"""A short remark about an option stays on one line."""
+"""A short remark about an option. It is never broken across lines."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def wrap(text: str, width: int) -> list[str]:
     """Return a text without line breaks in lines of at most ``width`` columns, broken at blanks if possible.
 
-    Returns at least one line. The last line has at least two words if the line before has more than one word to give
-    up.
+    Returns at least one line. If the line before the last has several words, the last line has at least two.
     """
     lines: list[str] = []
     line, width = "", max(width, 1)
@@ -34,7 +33,7 @@ def wrap(text: str, width: int) -> list[str]:
         lines.append(line)
     last = len(lines) - 1
     if lines[-1].startswith("(") and _REMARK.fullmatch(lines[-1].replace(_NO_BREAK, " ").rstrip(".")):
-        last -= 1  # the remark has a line of its own
+        last -= 1  # the remark gets a line of its own
     if last > 0 and " " not in lines[last]:
         before, _, word = lines[last - 1].rpartition(" ")
         if " " in before.strip() and cell_len(f"{word} {lines[last]}") <= width:

@@ -33,12 +33,12 @@ from middlemark.sites.witness import Waited
 CLOCKS = "a breakdown would compare raw counters of two hosts"
 LOOPBACK = "127.0.0.1"
 ANSWER_S = 30.0
-"""The longest time, in seconds, that a host may take to answer a request that waits for nothing, such as a probe."""
+"""The longest time in s until a host answers a request that does not wait for a worker, such as a probe."""
 SETTLE_S, QUIET_S = 1.0, 0.25
-"""Receivers count as open after SETTLE_S seconds, or earlier if receivers have left notes, and no new note came for
-QUIET_S seconds."""
+"""SETTLE_S seconds after the start, receivers count as open. They count as open earlier if they have left notes, and no
+new note came for QUIET_S seconds."""
 SILENCE_S = 8.0
-"""A host whose answer is overdue by this number of seconds is gone."""
+"""A host that is this number of seconds late with an answer is gone."""
 
 Counts = TypeVar("Counts", Evidence, NetworkCost)
 
@@ -47,7 +47,7 @@ class Apart:
     """The hosts of a run, as a site. A trial that uses none of the hosts runs on this machine."""
 
     def __init__(self, cluster: Cluster, here: Here) -> None:
-        """``here``: this machine."""
+        """Create the site. ``here``: this machine."""
         self.here = here
         self._cluster = cluster
 
@@ -135,7 +135,7 @@ class _End:
     def _die(self, why: WorkerFailedError) -> None:
         if not self._death.done():
             self._death.set_exception(why)
-            self._death.exception()  # mark the exception as retrieved: possibly no coroutine waits for it
+            self._death.exception()  # mark the exception as retrieved, in case no coroutine waits for it
 
     async def begin(self, cell: Cell, adapter: str, scope: str, peer: str) -> Begun:
         try:
@@ -191,7 +191,7 @@ class _End:
     async def close(self, grace_s: float) -> list[str]:
         for task in self._tasks:
             task.cancel()
-        if self.lost is not None:  # the host ends its part of the trial without us
+        if self.lost is not None:  # the host ends its part of the trial by itself
             return []
         try:
             unclean = await self.call("close", grace_s, timeout_s=ANSWER_S + grace_s)
@@ -251,7 +251,7 @@ class _Session:
     async def prepare(
         self, cell: Cell, limits: Limits, cpus: tuple[Cpus, Cpus], graph: Workload | None, number: int
     ) -> None:
-        pairs = zip(self._ends, cpus, strict=False)  # a trial on one host has all its roles on the first site
+        pairs = zip(self._ends, cpus, strict=False)  # a trial on one host has all roles on the first site
         await asyncio.gather(*(each.call("prepare", cell, limits, mine, graph, number) for each, mine in pairs))
 
     async def start_companions(self, settings: Settings) -> dict[str, str]:

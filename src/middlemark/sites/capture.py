@@ -24,14 +24,14 @@ _OVERLAP_BYTES = 32
 
 
 class TapEnd(msgspec.Struct, frozen=True):
-    """The request that ends the tapping program."""
+    """The request to the tapping program to end."""
 
     ports: tuple[int, ...]
     """The ports of the trial's processes. UDP and TCP traffic between other ports is ignored."""
 
 
 class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the tapping program: first that the program listens, then the result."""
+    """An answer of the tapping program: the first says that it listens, the second has the result."""
 
     bytes: int = 0
     holds_payload: bool = False

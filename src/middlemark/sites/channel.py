@@ -19,8 +19,8 @@ STDERR_END_BYTES = 4096
 MOST_LINE_BYTES = 1 << 20
 """The longest line on the control channel, in bytes. The longest line of a witness has a tenth of this length."""
 PIPES = 9
-"""The descriptors that a start needs: three pipes, the pipe that reports a failed exec, and a pidfd. A Popen that fails
-for lack of descriptors does not close the descriptors that it already has (Python before 3.11.4)."""
+"""The number of descriptors for starting a worker: three pipes, the pipe that reports a failed exec, and a pidfd. If
+Popen fails for lack of descriptors, it leaks those it has (Python before 3.11.4)."""
 MOST_WAITING = 10_000
 """The most events that wait to be read. With this number waiting, the worker's output is not read."""
 CONTROL_SILENCE_S = 5.0
@@ -30,12 +30,12 @@ Awaited = TypeVar("Awaited", bound=Message)
 
 
 class _Head(msgspec.Struct):
-    """The field that distinguishes the types of events."""
+    """The field of an event that determines its type."""
 
     event: str
 
 
-# Created at import, before there are threads: several threads that create decoders at once can crash the interpreter.
+# Created at import, before there are threads: the interpreter can crash if several threads create decoders at once.
 _HEAD = msgspec.json.Decoder(_Head)
 _RESULT = msgspec.json.Decoder(AnyRoleResult)
 _EVENT = msgspec.json.Decoder(Event)
@@ -109,7 +109,7 @@ class Channel:
                     return event
 
     async def _drain(self) -> None:
-        """Wait until the worker's stderr is read to its end."""
+        """Wait until the worker's stderr has been read to its end."""
 
     def protocol_error(self, what: str) -> WorkerFailedError:
         """Return the error about an event that breaks the protocol. ``what``: the message and the field."""

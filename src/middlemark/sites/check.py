@@ -22,8 +22,8 @@ class Checked(msgspec.Struct, frozen=True):
     adapters: dict[str, str]
     """The adapters that differ from the adapters on this machine, each with the difference."""
     clock: ClockOffset | None
-    """The offset of the first host's clock from this host's clock; None: this is the first host, or the offset is
-    unknown."""
+    """The offset of the first host's clock from this host's clock. None: this is the first host, or the offset
+    is unknown."""
     passes: dict[str, bool]
     """Protocol and sender → whether packets of that host arrive at a free port."""
 
@@ -55,7 +55,7 @@ async def _compared(cluster: Cluster, first: str, name: str) -> ClockOffset | No
     finally:
         await cluster.call(
             first, "close", 0.0, timeout_s=ANSWER_S
-        )  # a cluster that we joined keeps running, so our actors must stop themselves
+        )  # the joined cluster keeps running, so our actors must stop themselves
 
 
 async def _passing(cluster: Cluster, sender: str, receiver: str) -> dict[str, bool]:

@@ -108,7 +108,7 @@ class Asking:
         self._thread.start()
 
     def end(self) -> tuple[Exchange, ...]:
-        """Send the last bursts. Return the exchanges of each burst that have the closest bounds."""
+        """Send the last bursts. For each burst, return the exchanges with the closest bounds."""
         self._stopped.set()
         self._thread.join()
         self._socket.close()
@@ -155,7 +155,7 @@ def fitted(exchanges: Sequence[Exchange]) -> ClockOffset | None:
         return None
     begin = min(each.asked_ns for each in exchanges)
     end = max(each.back_ns for each in exchanges)
-    about = exchanges[0].most_ns  # subtracted as a constant, because the offset is large and its changes are small
+    about = exchanges[0].most_ns  # the offset is large and its changes are small, so subtract it first
     at = np.array([[each.asked_ns - begin, each.back_ns - begin] for each in exchanges]) / 1e9
     bounds = np.array([[each.most_ns - about, about - each.least_ns] for each in exchanges], dtype=float)
     ones = np.ones(len(exchanges))
@@ -174,7 +174,7 @@ def fitted(exchanges: Sequence[Exchange]) -> ClockOffset | None:
         found.append((low, -high))
     first, last = (sum(each) / 2 for each in found)
     uncertainty_ns = max(high - low for low, high in found) / 2
-    if widened >= 1.0:  # the bounds contradict each other, so the true line may be anywhere between them
+    if widened >= 1.0:  # the bounds contradict each other, so the line may be anywhere between them
         uncertainty_ns = widened + max(each.most_ns - each.least_ns for each in exchanges)
     return ClockOffset(
         begin_ns=begin,
@@ -187,7 +187,7 @@ def fitted(exchanges: Sequence[Exchange]) -> ClockOffset | None:
 
 
 def _least(goal: Sequence[float], rows: Floats, limits: Floats, widened: float | None) -> float | None:
-    """Return the least ``goal`` · (offset, drift, widening) within the limits; None: there is no solution."""
+    """Return the least ``goal`` · (offset, drift, widening) within the limits; None: no line is within them."""
     from scipy.optimize import linprog  # type: ignore[import-untyped]
 
     slack = (0, None) if widened is None else (widened, widened + 0.5)

@@ -37,7 +37,7 @@ QUIET = {
     "distributed.worker.memory.terminate": False,
     "distributed.nanny.pre-spawn-environ": {},  # the middleware's processes would inherit these variables
     "distributed.comm.timeouts.connect": "10s",
-    "distributed.comm.timeouts.tcp": "60s",  # survives a shorter network outage; our own calls notice a lost host
+    "distributed.comm.timeouts.tcp": "60s",  # survives a shorter outage; our own calls notice a lost host
     "distributed.scheduler.work-stealing": False,
 }
 """The configuration with which Dask uses no processor time during a trial. The Dask processes that SSH starts inherit
@@ -49,10 +49,10 @@ class HostGoneError(Exception):
 
 
 class ClusterError(Exception):
-    """The cluster cannot be used. The error contains all problems, each with its place and the next step."""
+    """The cluster cannot be used. ``problems``: all problems, each with its place and the next step."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        """``problems``: at least one."""
+        """Create the error. ``problems``: at least one."""
         super().__init__("; ".join(problems))
         self.problems = tuple(problems)
 
@@ -61,7 +61,7 @@ class Cluster:
     """The connected hosts of a run."""
 
     def __init__(self, client: Any, addresses: Mapping[str, str]) -> None:
-        """``client``: Dask's client. ``addresses``: host name → address."""
+        """Create the connection. ``client``: Dask's client. ``addresses``: host name → address."""
         self.addresses = dict(addresses)
         self.facts: dict[str, Facts] = {}
         self._client = client
@@ -103,7 +103,7 @@ class Cluster:
         return lacking | other
 
     def doubts(self, names: Sequence[str], adapter: str) -> tuple[RunWarning, ...]:
-        """Return warnings about differences between this machine and these hosts that concern this adapter's rows."""
+        """Return warnings for this adapter's rows: differences between this machine and these hosts."""
         found = []
         for name in names:
             there = self.facts[name]
@@ -151,7 +151,7 @@ class Cluster:
         return next((address for address, each in workers.items() if each["name"] == name), "")
 
     async def call(self, name: str, verb: str, *arguments: Any, timeout_s: float, scope: str | None = None) -> Any:
-        """Call a method of the host's actor. Raises HostGoneError, and WorkerFailedError from the method."""
+        """Call a method of the host's actor. Raises HostGoneError, and any WorkerFailedError that the method raises."""
         actor = self._actors[name]
 
         async def do() -> Any:

@@ -28,7 +28,7 @@ _ANSWER = msgspec.json.Decoder(_Answer)
 
 
 async def declared(worker: str, settings: Settings, prefix: Sequence[str] = ()) -> tuple[CompanionSpec, ...]:
-    """Ask the worker, run with ``prefix``, which companions these settings need. Raises WorkerFailedError."""
+    """Return the companions that these settings need. Runs the worker with ``prefix``. Raises WorkerFailedError."""
     request = msgspec.json.encode(CompanionsRequest(settings=settings)) + b"\n"
     try:
         reply = await ask([*prefix, worker, "--companions"], request, timeout_s=10)

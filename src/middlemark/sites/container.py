@@ -1,4 +1,4 @@
-"""Find the resources that a container lacks for a run, and the options of `docker run` that provide them."""
+"""Find the resources for a run that a container lacks, and the options of `docker run` that provide them."""
 
 import os
 import resource
@@ -27,7 +27,7 @@ class Container(msgspec.Struct, frozen=True):
 
 
 def this_container() -> Container | None:
-    """Return the limits of this container; None: no sign of a container."""
+    """Return the limits of this container; None: this process is probably in no container."""
     marked = Path("/.dockerenv").exists() or Path("/run/.containerenv").exists() or "container" in os.environ
     if not marked:
         return None
@@ -49,7 +49,10 @@ def _effective_capabilities() -> int:
 
 
 def lacking(container: Container, cells: Sequence[Cell]) -> list[str]:
-    """Return a sentence about each lack of the container for these cells, with the option of `docker run`."""
+    """Return a sentence for each resource that these cells need and the container lacks.
+
+    The sentence names the option of `docker run`.
+    """
     found = []
     if container.shm_bytes <= LITTLE_SHM_BYTES:
         size = format_size(container.shm_bytes)

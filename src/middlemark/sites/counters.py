@@ -25,9 +25,9 @@ class Reading(msgspec.Struct, frozen=True):
     throttled: tuple[int, int] | None
     """The number of throttled periods, and the throttled time in ns."""
     group: str = ""
-    """The folder of the control group, with the controller cpu, in which this process is."""
+    """The folder of this process's control group (the group with the controller cpu)."""
     real_time: tuple[int, int, str] | None = None
-    """Runtime and period in µs, and the name of the setting with these values; None: no limit."""
+    """(runtime in µs, period in µs, name of the setting with these values); None: no limit."""
 
 
 def read() -> Reading:
@@ -135,13 +135,13 @@ _RT = "kernel.sched_rt_runtime_us"
 
 
 def real_time_limit(root: Root, own: Sequence[str]) -> tuple[int, int, str] | None:
-    """Return the tightest limit of real-time threads, either of the machine or of one of the groups in ``own``.
+    """Return the lowest limit of real-time threads: of the machine, or of one of the groups in ``own``.
 
-    The limit is runtime and period in µs, and the setting (a sysctl or a file); None: no limit.
+    The limit is (runtime in µs, period in µs, the setting: a sysctl or a file); None: no limit.
     """
     below = [
         group for group in own if not root.names(f"{group}/release_agent")
-    ]  # the root group has the limit of the machine, which is added below
+    ]  # the root group's limit is that of the machine, added below
     limits = [
         (f"{group}/cpu.rt_runtime_us", f"{group}/cpu.rt_period_us", f"/{group}/cpu.rt_runtime_us") for group in below
     ]

@@ -19,7 +19,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @contextlib.contextmanager
 def adopting() -> Iterator[None]:
-    """Make this process a subreaper, if the kernel supports it: its orphaned descendants then become its children."""
+    """Make this process a subreaper if the kernel supports it. Its orphaned descendants then become its children."""
     prctl = ctypes.CDLL(None).prctl
     prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
@@ -56,7 +56,7 @@ def end_descendants(trial: str, before: frozenset[int] | None = None) -> tuple[s
 
 
 def _still_living(orphans: frozenset[int]) -> set[int]:
-    """Reap the orphans that have ended. Return the orphans that still live."""
+    """Reap the orphans that have ended, and return the others."""
     living = set()
     for pid in orphans:
         with contextlib.suppress(ChildProcessError):

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from middlemark.system.checks.participants import LAST, used_domains
 
 FIRST = 1
-"""The lowest domain that is used. Domain 0 is the default, which other programs use."""
+"""The lowest domain that is used. Other programs use domain 0, the default."""
 
 
 class Domains:
-    """Yields domains in order, and skips domains with a bound UDP port."""
+    """Chooses domains in order, and skips domains of which a UDP port is bound."""
 
     def __init__(self, seed: int) -> None:
-        """``seed``: spreads runs that measure at the same time over the range."""
+        """Create the choice. ``seed``: determines the first domain, so that simultaneous runs use different ones."""
         self._last = FIRST + seed % (LAST - FIRST + 1)
 
     def next(self, used_elsewhere: Iterable[int] = ()) -> int:

@@ -97,7 +97,10 @@ class NetworkCounters:
 
 
 def dropped_softly(softnet: str) -> int:
-    """Return from /proc/net/softnet_stat the number of packets dropped because the backlog of a processor was full."""
+    """Return the number of packets that were dropped because a processor's backlog was full.
+
+    ``softnet``: the text of /proc/net/softnet_stat.
+    """
     return sum(int(line.split()[1], 16) for line in softnet.splitlines() if line.strip())
 
 
@@ -169,9 +172,10 @@ def _sent(dev: str, namespace: Namespace) -> tuple[int, int]:
 
 
 def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
-    """Return the shared memory that the processes have mapped, also unlinked memory, each with the largest mapping.
+    """Return the shared memory that the processes have mapped, each segment once with its largest mapping.
 
-    A file under /dev/shm has its name relative to /dev/shm. The name of a System V segment is ``SYSV`` and the key.
+    Unlinked memory is included. A file under /dev/shm has its name relative to /dev/shm. The name of a System V segment
+    is ``SYSV`` and the key.
     """
     found: dict[str, int] = {}
     for pid in pids:
@@ -190,8 +194,7 @@ def mapped_segments(pids: Iterable[int]) -> tuple[Segment, ...]:
 
 
 _TABLES = {
-    # kind of socket → the kind's tables in /proc/net, the column of the inode, the column of the state, the states that
-    # can carry data
+    # kind of socket → (its tables in /proc/net, column of the inode, (column of the state, states that can carry data))
     "udp": (("udp", "udp6"), 9, None),
     "tcp": (("tcp", "tcp6"), 9, (3, ("01", "04", "05", "08"))),  # established, or half closed
     "unix": (("unix",), 6, (5, ("03",))),  # connected
@@ -245,7 +248,7 @@ def _usable(kind: str, namespaces: Sequence[Namespace]) -> frozenset[str]:
 def gather(
     before: Counters, after: Counters, pids: Sequence[int], namespaces: Sequence[Namespace] = (OWN,)
 ) -> Evidence:
-    """Return the increases between both readings, and the sockets and segments that the workers now have open."""
+    """Return the increases from ``before`` to ``after``, and the workers' open sockets and segments."""
     sockets = own_sockets(pids, namespaces)
     queues = before.qdisc_dropped, after.qdisc_dropped
     return Evidence(

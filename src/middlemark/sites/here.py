@@ -1,6 +1,6 @@
-"""This machine as a site: its part in each trial of a run, from the first process until the last leftover is removed.
+"""This machine as a site: its part of each trial, from the first process to the removal of the last leftover.
 
-The coordinator of a trial calls a session (``session.Session``), and touches no process and no file of /proc itself.
+The coordinator of a trial calls a session (``session.Session``). It touches no process and no file of /proc itself.
 Another host offers the same session through a connection.
 """
 
@@ -42,7 +42,7 @@ class Here:
     """This machine during one run."""
 
     def __init__(self, domains: Domains, *, interface: str = "lo", witness: str | None = None, certs: str = "") -> None:
-        """``witness``: the executable that watches the machine during trials; None: not built.
+        """Create the site. ``witness``: the executable that watches the machine during trials; None: not built.
 
         ``certs``: absolute path of the certificates for trials with security; empty: every trial makes its own.
         """
@@ -130,10 +130,11 @@ class LocalSession:
         settings: TrialSettings | None = None,
         certs: str = "",
     ) -> None:
-        """``namespaces``: of the trial's sites on this machine, the senders' first. ``joined``: the link between them.
+        """Create the session. ``namespaces``: of the trial's sites on this machine, the senders' first.
 
-        ``mark``: identifies the trial's processes; empty: use the scope, which is the same on all hosts of a trial.
-        ``settings``: changes the machine's settings; None: the cells change no settings. ``certs``: as in ``Here``.
+        ``joined``: the link between the namespaces. ``mark``: identifies the trial's processes; empty: use the scope,
+        which is the same on all hosts of a trial. ``settings``: changes the machine's settings; None: the cells change
+        no settings. ``certs``: as in ``Here``.
         """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
@@ -163,7 +164,7 @@ class LocalSession:
         self._capture: Capture | None = None
 
     def _update_free_shm(self) -> None:
-        """Update the least free space that was seen in /dev/shm."""
+        """Read the free space in /dev/shm, and keep the least value so far."""
         now = evidence.room()
         if now is not None and self.shm is not None:
             least = min(now.least_free_bytes, self.shm.least_free_bytes)
@@ -172,7 +173,7 @@ class LocalSession:
 
     @property
     def grounds(self) -> tuple[Ground, Ground]:
-        """Return the same ground for both ends, because the interface has the same name in both namespaces."""
+        """Return the same settings for both ends, because the interface has the same name in both namespaces."""
         own = Ground(self._scratch, self._namespaces[0].interface, certs=self._certs)
         return own, own
 
@@ -211,7 +212,10 @@ class LocalSession:
         return environment
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> WorkerProcess:
-        """Start a worker in the receivers' or in the senders' namespace, in an unlike pair that of its side."""
+        """Start a worker in the namespace of the receivers or of the senders.
+
+        In a pair, each side has its own worker.
+        """
         at = self._namespaces[-1 if receives else 0]
         used = self._worker.peer if receives and self._worker.peer else self._worker
         argv = [*at.prefix, used.path]
@@ -242,16 +246,16 @@ class LocalSession:
         self._witness.hear(event, first=first)
 
     def network(self) -> NetworkCost:
-        """Read the kernel's tables."""
+        """Return the network's counters."""
         assert self._counters is not None, "it watches"
         return self._counters.read()
 
     def deaths(self) -> list[Coroutine[Any, Any, None]]:
-        """Watch each companion."""
+        """For each companion, return a coroutine that waits until it ends, and then raises WorkerFailedError."""
         return [each.watch() for each in self._processes.companions]
 
     async def capture(self) -> None:
-        """Capture in the senders' namespace, because all messages pass it."""
+        """Capture in the senders' namespace, because all messages pass through it."""
         self._capture = await Capture.start(self._namespaces[0])
 
     async def captured(self) -> Captured:
@@ -261,7 +265,7 @@ class LocalSession:
         return await self._capture.captured([*workers, *(each.process.pid for each in self._processes.companions)])
 
     async def counted(self) -> tuple[Evidence, tuple[CompanionUse, ...]]:
-        """Read the counters of :meth:`watch` again."""
+        """Return the increases of the counters since :meth:`watch`, and the companions' usage."""
         assert self._counted is not None, "it watches"
         self._update_free_shm()
         now = evidence.read_counters(self._namespaces)
@@ -282,12 +286,12 @@ class LocalSession:
         """Do nothing: the workers wrote their samples into the run's folder."""
 
     async def blame(self, error: WorkerFailedError) -> Failure:
-        """Look for the cause among the processes."""
+        """Return the cause of the error, which may be another process."""
         self._update_free_shm()
         return self._processes.blame(error)
 
     async def close(self, grace_s: float) -> list[str]:
-        """End every process and remove its leftovers, even after errors. Return descriptions of unclean ends."""
+        """End every process and remove its leftovers, even after errors. Return a description of each unclean end."""
         if self._counters is not None:
             self._counters.close()
         if self._capture is not None:

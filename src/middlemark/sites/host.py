@@ -1,8 +1,7 @@
 """A host of a run that another machine coordinates: an actor on its Dask worker.
 
-The actor offers the session of ``here`` through a connection. Events of the host's workers are queued until the
-coordinator fetches them, at least once a second. If the coordinator is silent for ``LEASE_S``, the actor ends the
-trial.
+The actor offers the session of ``here`` through a connection. Events of the host's workers wait in a queue. The
+coordinator fetches them at least once a second. If it is silent for ``LEASE_S``, the actor ends the trial.
 """
 
 import asyncio
@@ -42,7 +41,7 @@ from middlemark.workers.find import described, executables, witness
 
 KNOCK_S = 2.0
 POLL_S = 1.0
-"""The longest time, in seconds, that the actor waits for events before it answers the coordinator without any event."""
+"""The longest time in s that the actor waits for events before it answers the coordinator without one."""
 LEASE_S = 15.0
 NOTES_S = 0.02
 MOST_NOTE_BYTES = 1 << 16
@@ -79,7 +78,7 @@ Report = WorkerEvent | WorkerFailure | LeftFile
 _OF_HOST = ("facts", "ping", "listen", "knock", "heard", "begin", "close", "answer_clock", "ask_clock", "clock_asked")
 KNOCK = b"middlemark"
 
-# Commands arrive as JSON, because a struct that was pickled no longer omits fields with default values when encoded.
+# Commands arrive as JSON: a struct that was pickled no longer omits fields with default values when it is encoded.
 _COMMAND = msgspec.json.Decoder(Command)
 _SETTINGS = msgspec.json.Decoder(Settings)
 
@@ -101,16 +100,16 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 _actors: "WeakSet[Host]" = WeakSet()
-"""The actors of this process. An actor that its coordinator has abandoned may still run a trial. At its end, that trial
-kills all processes that were started after it. So an actor begins a trial only after all other actors have ended their
-trials."""
+"""The actors of this process. If a coordinator has abandoned an actor, the actor may still run a trial. At its end,
+that trial kills all processes that started after it. So an actor begins a trial only when all other actors have ended
+theirs."""
 
 
 class Host:
     """The actor. The coordinator calls only :meth:`do`."""
 
     def __init__(self, site: str) -> None:
-        """``site``: the name of this host in the run."""
+        """Create the actor. ``site``: the name of this host in the run."""
         self._site = site
         self._workers: dict[str, Worker] = {}
         self._trial: _Trial | None = None
@@ -334,11 +333,11 @@ class _Trial:
         return (*await self.session.counted(), self.session.network())
 
     async def witnessed(self, begins_ns: Sequence[int], to_ns: int, waited: Any) -> Any:
-        """Ask the session's witness."""
+        """Return the witness's observations of this host."""
         return await self.session.witnessed(begins_ns=begins_ns, to_ns=to_ns, waited=waited)
 
     async def blame(self, error: WorkerFailedError) -> Failure:
-        """Name the cause of an error."""
+        """Return the cause of an error."""
         return await self.session.blame(error)
 
     async def kept(self) -> list[tuple[str, int]]:

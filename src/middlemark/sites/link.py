@@ -1,4 +1,4 @@
-"""Join two network namespaces by an emulated link. Consecutive trials share the link while no fragments wait in it."""
+"""Join two network namespaces by an emulated link. Trials use the same link until fragments wait at its ends."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from middlemark.workers.ask import NoAnswerError, ask
 
 SET_UP_S = 20.0
 RELAY_SHARE = 0.5
-"""The usable share of an idle relay's rate, because the other direction and the roles also need processor time."""
+"""The usable share of an idle relay's rate. The other direction and the roles also need processor time."""
 NETEM = "load netem (modprobe sch_netem), which delays in the kernel"
 
 
@@ -26,7 +26,7 @@ class EndRequest(msgspec.Struct, frozen=True):
     number: int
     link: Link
     peer_pid: int
-    """A process in the other namespace."""
+    """Id of a process in the namespace of the other end."""
     relayed: bool
     """True if a relay has created both ends and delays the packets."""
 
@@ -51,7 +51,7 @@ class RelayAnswer(msgspec.Struct, frozen=True):
     """The rate of a relay that is ready, or an error."""
 
     frames_hz: float = 0.0
-    """The full frames per second that the relay moves in one direction while it also generates the frames."""
+    """The number of full frames per second that the relay can generate and move in one direction."""
     error: str = ""
 
 
@@ -72,9 +72,9 @@ class Joined:
 
     @property
     def is_fresh(self) -> bool:
-        """True if the link still works, and no fragments of datagrams wait at its ends.
+        """True if the link works, and no fragments of datagrams wait at its ends.
 
-        A fragment of a datagram whose other fragments were lost waits for 30 s in memory that all datagrams share. When
+        If other fragments of its datagram were lost, a fragment waits for 30 s in memory that all datagrams share. When
         this memory is full, no fragmented datagram arrives (``ipfrag_time`` and ``ipfrag_high_thresh`` in the kernel's
         ip-sysctl.rst).
         """
@@ -82,7 +82,7 @@ class Joined:
         return running and not any(_fragments_wait(each.namespace.tables) for each in self._holders)
 
     def named(self, sites: tuple[str, ...]) -> tuple[Namespace, ...]:
-        """Return the namespaces with the names of these sites, the senders' first."""
+        """Return the namespaces, named as these sites, the senders' first."""
         return tuple(
             msgspec.structs.replace(holder.namespace, name=name)
             for holder, name in zip(self._holders, sites, strict=True)
@@ -132,7 +132,7 @@ async def join(text: str) -> Joined:
 
 
 async def _set_up(holders: tuple[Holder, Holder], link: Link, *, relayed: bool) -> tuple[str, ...] | None:
-    """Set up both ends. Return how the link is emulated; None: the link has a delay, and the kernel lacks netem."""
+    """Set up both ends. Return how the link is emulated. None: the link has a delay, but the kernel lacks netem."""
     how: dict[str, None] = {}
     for number, holder in enumerate(holders, start=1):
         asked = EndRequest(number, link, holders[2 - number].pid, relayed)
@@ -158,7 +158,7 @@ async def _end_set_up(holder: Holder, asked: bytes) -> EndAnswer:
 
 
 def _program(name: str) -> tuple[str, ...]:
-    """Return the argv of a program of this package that imports from the same paths as this process."""
+    """Return the argv that runs a module of this package, with the import paths of this process."""
     return ("env", f"PYTHONPATH={os.pathsep.join(sys.path)}", sys.executable, "-m", f"middlemark.sites.{name}")
 
 

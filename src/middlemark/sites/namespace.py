@@ -1,4 +1,4 @@
-"""Network namespaces without a name. Each namespace is held by a process that dies with this process.
+"""Network namespaces without a name. A process holds each namespace open, and dies with this process.
 
 A namespace has no file. The kernel removes it and its interfaces when the holder and the last process in it have ended,
 however the run ended.
@@ -15,9 +15,9 @@ import msgspec
 from middlemark.sites.channel import WorkerFailedError
 
 INTERFACE = "mm0"
-"""The name that the end of a link has in each namespace."""
+"""The name of a link's end in each namespace."""
 NETWORK = "10.213.0."
-"""The beginning of the addresses of a link's ends. The senders' address ends with 1, the receivers' with 2."""
+"""The first bytes of the addresses of a link's ends. The senders' address ends with 1, the receivers' with 2."""
 
 
 class Namespace(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +26,7 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """The name of the site that the namespace represents."""
     prefix: tuple[str, ...] = ()
-    """The beginning of an argv that runs a process in the namespace."""
+    """The first arguments of a command that runs in the namespace."""
     tables: str = "/proc/net"
     """The folder in /proc with the namespace's counters and sockets."""
     interface: str = "lo"
@@ -34,7 +34,7 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _LO_UP = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sH14x', b'lo', 0x49))"
-"""A Python program that sets lo up: SIOCSIFFLAGS with IFF_UP, IFF_LOOPBACK and IFF_RUNNING."""
+"""A Python program that sets lo up. 0x8914 is SIOCSIFFLAGS, with IFF_UP, IFF_LOOPBACK and IFF_RUNNING."""
 
 
 OWN = Namespace(name="here")
@@ -42,7 +42,7 @@ OWN = Namespace(name="here")
 
 
 class Holder:
-    """The process that holds a namespace. It ends when its stdin closes or this process dies."""
+    """The process that keeps a namespace open. It ends when its stdin closes, or when this process dies."""
 
     def __init__(self, process: subprocess.Popen[bytes], namespace: Namespace) -> None:
         """Called by :meth:`start`."""
@@ -54,7 +54,7 @@ class Holder:
     async def start(cls, name: str, other: "Holder | None" = None) -> "Holder":
         """Create a namespace. ``other``: the holder of the namespace to which the new one will be joined.
 
-        Without root, both namespaces are in one user namespace in which this user is root. Raises WorkerFailedError.
+        Without root, both namespaces are in one user namespace, in which this user is root. Raises WorkerFailedError.
         """
         root = os.geteuid() == 0
         owner = () if root else ("--user", "--map-root-user")
@@ -102,7 +102,7 @@ class Holder:
 
     @property
     def is_running(self) -> bool:
-        """True if the process still holds the namespace."""
+        """True if the process still runs and so keeps the namespace open."""
         return self._process.poll() is None
 
     def end(self) -> None:

@@ -10,9 +10,10 @@ _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def read_account(pid: int) -> Account | None:
-    """Return the usage of a process; None: the process has ended, or its usage may not be read.
+    """Return the usage of a process. None: the process has ended, or its usage may not be read.
 
-    The time of running threads is exact to the nanosecond, the time of ended threads to a kernel tick (usually 10 ms).
+    The time of running threads is exact to the nanosecond. The time of ended threads is exact to a kernel tick (usually
+    10 ms).
     """
     try:
         return Account(at_ns=time.monotonic_ns(), roles=(), resources=_resources(f"/proc/{pid}"))

@@ -22,8 +22,11 @@ class Processes:
         self.witness: WorkerProcess | None = None
 
     async def close(self, grace_s: float) -> list[str]:
-        """Stop workers before companions: a RouDi aborts if its clients died. Return the exits that were not clean."""
-        # the exit of the witness is ignored: it does not concern the trial
+        """Stop workers before companions, because a RouDi aborts if its clients died.
+
+        Return the exits that were not clean.
+        """
+        # ignore how the witness exits: the trial does not depend on it
         witness = [] if self.witness is None else [self.witness]
         ended = await asyncio.gather(*(each.finish(grace_s) for each in (*self.workers, *witness)))
         unclean = ended[: len(self.workers)]
@@ -33,7 +36,7 @@ class Processes:
         return [text for text in (*unclean, *deaths) if text]
 
     async def close_to_the_end(self, grace_s: float) -> list[str]:
-        """Call ``close``. If cancelled meanwhile, kill everything and finish, because no other code would clean up."""
+        """Call ``close``. If it is cancelled, kill everything and finish, because no other code would clean up."""
         closing = asyncio.ensure_future(self.close(grace_s))
         try:
             return await asyncio.shield(closing)
@@ -51,7 +54,7 @@ class Processes:
                     os.killpg(process.pid, signal.SIGKILL)
 
     def blame(self, error: WorkerFailedError) -> Failure:
-        """Return an error's cause: a dead companion, or a stopped or dead peer of a silent worker; else the error."""
+        """Return the cause of an error. It may be a dead companion, or a stopped or dead peer of a silent worker."""
         code, text = error.code, error.text
         for companion in self.companions:
             if (death := companion.death()) and death != text:

@@ -12,13 +12,13 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite.sequence import Sizes, instants_of, sizes_of
 
 DRAWN = 1 << 16
-"""The number of sizes that are drawn. A longer trial repeats the sizes."""
+"""The number of random sizes. A longer trial repeats them."""
 
 
 def hand_over(graph: Workload, scratch: str, round_: int) -> None:
     """Write the files. ``round_``: the seed of the sizes, so that all cells of a round have the same sizes.
 
-    Raises OSError, and WorkerFailedError if a user's file has changed.
+    Raises OSError. Raises WorkerFailedError if a user's file has changed.
     """
     for number, topic in enumerate(graph.topics):
         try:
@@ -32,7 +32,7 @@ def hand_over(graph: Workload, scratch: str, round_: int) -> None:
 
 
 def sizes(topic: Topic, round_: int) -> Sizes:
-    """Return the sizes of a topic, which come from the topic's file or are drawn for this round. Raises Wrong."""
+    """Return the sizes of a topic: from the topic's file, or random for this round. Raises Wrong."""
     assert topic.sizes is not None
     if isinstance(topic.sizes, FromFile):
         return sizes_of(topic.sizes)

@@ -85,7 +85,7 @@ class Relay:
     def _give(self, now: float) -> None:
         while self._in_flight and self._in_flight[0][0] <= now:
             _, _, end, frame = heapq.heappop(self._in_flight)
-            with contextlib.suppress(OSError):  # an interface that is down loses the frame, as a wire would
+            with contextlib.suppress(OSError):  # as on a wire, an interface that is down loses the frame
                 os.write(end, frame)
 
 

@@ -1,4 +1,4 @@
-"""Remove the leftovers of killed workers: paths that match the adapter's patterns and that no process uses."""
+"""Remove the leftovers of killed workers: paths that match the adapter's patterns, and that no process uses."""
 
 import contextlib
 import ctypes
@@ -19,31 +19,32 @@ from middlemark.system.root import stat_of
 SCRATCH = "middlemark-"
 """The prefix of every trial's scratch folder."""
 UNCLAIMED_S = 60.0
-"""The age in seconds at which a scratch folder without a claim is abandoned."""
+"""A scratch folder without a claim counts as abandoned at this age in s."""
 _CLAIM = ".launcher.json"
 _SEMAPHORES = "/dev/shm/sem."
 _HALF_MADE = _SEMAPHORES + 6 * "[0-9A-Za-z]"
-"""The pattern of glibc's temporary names for new semaphores. A process that is killed meanwhile leaves such a file."""
+"""The pattern of glibc's temporary names for new semaphores. If a process is killed while it makes one, the
+file remains."""
 SYSTEM_V = "sysv:*"
-"""The pattern for System V segments. System V segments have no path, so their name here is ``sysv:`` and the id."""
+"""The pattern for System V segments. They have no path, so here their name is ``sysv:`` and the id."""
 
 
 class _Claim(msgspec.Struct, frozen=True):
-    """The owner of a scratch folder, and the possible leftovers of its trial elsewhere.
+    """The owner of a scratch folder, and the leftovers that its trial may have elsewhere.
 
-    The claim is stored for the cleanup after a kill.
+    The claim is stored, so that a later run can clean up if this process is killed.
     """
 
     pid: int
     started: str
     """The time at which the owner started, in ticks since boot, because the kernel reuses pids."""
     world: str
-    """The boot and the pid namespace in which the pid is valid."""
+    """The boot and the pid namespace for which the pid is valid."""
     patterns: tuple[str, ...]
     scope: str
     before: tuple[str, ...]
     mark: str = ""
-    """The mark of the trial's processes; empty: the scope is the mark."""
+    """The mark in the environment of the trial's processes; empty: the scope is the mark."""
 
 
 def patterns_of(declared: Sequence[str]) -> tuple[str, ...]:
@@ -59,7 +60,7 @@ def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
 
 
 def left_before(patterns: Sequence[str], scope: str) -> frozenset[str]:
-    """Return the matching paths that no process uses now. These paths are leftovers of others, and stay.
+    """Return the matching paths that no process uses now. They are leftovers of others, and are not removed.
 
     A path that is in use may belong to another run in the same domain. If that run ends before ours, we remove the
     path.
@@ -92,11 +93,11 @@ def _remove_segment(name: str) -> None:
 def make_scratch(
     patterns: Sequence[str] = (), scope: str = "", before: frozenset[str] = frozenset(), mark: str = ""
 ) -> str:
-    """Create a trial's folder and the claim in it, which :func:`clear_abandoned` needs if this process is killed."""
+    """Create a trial's folder with a claim. If this process is killed, :func:`clear_abandoned` needs the claim."""
     folder = tempfile.mkdtemp(prefix=SCRATCH)
     pid = os.getpid()
     claim = _Claim(pid, _started(pid), _boot_and_pid_namespace(), tuple(patterns), scope, tuple(sorted(before)), mark)
-    # without a claim, the only difference is that a killed trial leaves a little more behind
+    # without a claim, a killed trial only leaves a little more behind
     with contextlib.suppress(OSError, UnicodeEncodeError):
         (Path(folder) / _CLAIM).write_bytes(msgspec.json.encode(claim))
     return folder
@@ -104,7 +105,7 @@ def make_scratch(
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[str]:
-    """Create a folder like that of a trial, and remove it at the end. If this process is killed, the next run does."""
+    """Create a folder as for a trial, and remove it at the end. If this process is killed, the next run removes it."""
     folder = make_scratch()
     try:
         yield folder
@@ -129,9 +130,9 @@ def clear_abandoned() -> tuple[str, ...]:
 
 
 def _removed_unclaimed(folder: str) -> bool:
-    """Say whether a folder of ours is old and empty, because its launcher was killed before the claim.
+    """If a folder of ours is old and empty, because its launcher was killed before it wrote a claim, remove it.
 
-    If so, remove it.
+    Return whether the folder was removed.
     """
     with contextlib.suppress(OSError):
         about = os.lstat(folder)
@@ -142,7 +143,7 @@ def _removed_unclaimed(folder: str) -> bool:
 
 
 def _abandoned(folder: str) -> _Claim | None:
-    """Return the claim of our folder if its launcher is dead; None: the launcher runs, or the folder is not ours."""
+    """Return the claim of a folder whose launcher is dead. None: the launcher runs, or the folder is not ours."""
     try:
         about = os.lstat(folder)
         if os.path.islink(folder) or about.st_uid != os.geteuid():

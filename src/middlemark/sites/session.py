@@ -1,6 +1,6 @@
-"""The interface between the coordinator of a trial and the sites that take part, on this machine or on others.
+"""The interface between the coordinator of a trial and the trial's sites, on this machine or on others.
 
-Methods that may wait for another machine are async. On this machine these methods do not wait.
+Methods that may wait for another machine are async. On this machine they do not wait.
 """
 
 from collections.abc import Coroutine, Mapping, Sequence
@@ -24,14 +24,14 @@ Cpus = Sequence[int | None]
 
 
 class Ground(msgspec.Struct, frozen=True):
-    """The settings of the workers at one end of a trial that depend on the machine."""
+    """The settings of the workers at one end of a trial that depend on that end's machine."""
 
     scratch: str
     """The trial's folder."""
     interface: str
     """The network interface that the trial's traffic uses."""
     samples: str | None = None
-    """The folder for samples; None: the run's own."""
+    """The folder for samples; None: the run's folder."""
     certs: str = ""
     """The folder of the trial's certificates; empty: no security."""
 
@@ -47,14 +47,14 @@ class CompanionUse(msgspec.Struct, frozen=True):
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a capture by medium: ``network`` (the trial's interfaces) and ``shared-memory`` (segments)."""
+    """The result of a capture. The media are ``network`` (the trial's interfaces) and ``shared-memory`` (segments)."""
 
     holds_payload: bool = False
     """Medium → whether the payload of a message was recognised."""
     bytes: Mapping[str, int] = {}
     """Medium → the number of bytes that were captured and searched."""
     absent: Mapping[str, str] = {}
-    """Medium → why there is no capture."""
+    """Medium → the reason why there is no capture."""
 
 
 class Session(Protocol):
@@ -66,11 +66,12 @@ class Session(Protocol):
     link: str | None
     """A description of how the link between the sites is emulated; None: there is no link."""
     clocks: str | None
-    """Why the times of both ends cannot be compared; None: both ends are on one machine."""
+    """The reason why the times of both ends cannot be compared; None: both ends are on one machine."""
     elsewhere: bool
-    """True if no end is on this machine."""
+    """True if both ends are on other machines."""
     offset: ClockOffset | None
-    """The offset between the clocks of both ends, known after ``counted``; None: one clock, or unknown."""
+    """The offset between the clocks of both ends, set by ``counted``. None: both ends have one clock, or it is
+    unknown."""
     doubts: tuple[RunWarning, ...]
     """Warnings that apply to every trial on these sites."""
     shm: Room | None
@@ -95,10 +96,13 @@ class Session(Protocol):
         """Start the companions for these settings on the senders' site. Return the environment for the workers."""
 
     async def start(self, who: str, environment: Mapping[str, str], *, receives: bool) -> Channel:
-        """Start a worker on the senders' or, if it ``receives``, on the receivers' site (in a workload: the second)."""
+        """Start a worker on the senders' site, or on the receivers' site if ``receives``.
+
+        In a workload, the receivers' site is the second site.
+        """
 
     async def settled(self) -> None:
-        """Wait until the receivers have probably opened their ends, and left notes are on both sites."""
+        """Wait until the receivers have probably opened their ends, and both sites have the notes of the workers."""
 
     async def keep_awake(self, longest_s: float) -> None:
         """Keep processors from halting if the cell requests it."""
@@ -113,10 +117,13 @@ class Session(Protocol):
         """Return the network's counters. Only the difference between two readings is meaningful."""
 
     def deaths(self) -> list[Coroutine[Any, Any, None]]:
-        """Return coroutines that wait until a companion or site ends, and then raise WorkerFailedError."""
+        """Return coroutines. Each waits until a companion or a site ends, and then raises WorkerFailedError."""
 
     async def capture(self) -> None:
-        """Begin to capture the trial's messages. This slows them down, so measured trials have no capture."""
+        """Begin to capture the trial's messages.
+
+        Measured trials have no capture, because it slows the messages down.
+        """
 
     async def captured(self) -> Captured:
         """End the capture and return its result."""
@@ -125,16 +132,16 @@ class Session(Protocol):
         """Return the counts since :meth:`watch`, the sockets and segments of the workers, and the companions' usage."""
 
     async def witnessed(self, *, begins_ns: Sequence[int], to_ns: int, waited: Waited) -> Witnessed | None:
-        """Return the observations on the senders' machine during the measurement, see ``Witness.conclude``."""
+        """Return the observations of the witness on the senders' machine; see ``Witness.conclude``."""
 
     async def bring(self, folder: str) -> None:
         """Copy samples from other machines into the run's folder, each file completely or not at all."""
 
     async def blame(self, error: WorkerFailedError) -> Failure:
-        """Return the cause of an error. The error may be a symptom of another failure."""
+        """Return the cause of an error, which may be another failure."""
 
     async def close(self, grace_s: float) -> list[str]:
-        """End every process and remove its leftovers, even after errors. Return descriptions of unclean ends."""
+        """End every process and remove its leftovers, even after errors. Return a description of each unclean end."""
 
 
 class TrialSite(Protocol):

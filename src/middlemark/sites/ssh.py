@@ -1,4 +1,4 @@
-"""Hosts that are reached by SSH: prepare them, and start a cluster on them with Dask's own SSH deployment."""
+"""Hosts that are reached by SSH: prepare them, and start a cluster on them by Dask's own SSH deployment."""
 
 import asyncio
 import contextlib
@@ -106,7 +106,7 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
 
 
 def _connecting(host: HostAddress) -> dict[str, Any]:
-    # An outage of this connection fails the trial. After a minute the outage also ends the Dask processes of the host.
+    # If this connection fails, the trial fails. After a minute the host's Dask processes end too.
     found: dict[str, Any] = {"connect_timeout": CONNECT_S, "keepalive_interval": 20}
     if host.user is not None:
         found["username"] = host.user

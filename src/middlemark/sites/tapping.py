@@ -52,13 +52,16 @@ def main() -> None:
         if sys.stdin in readable:
             break
     line = sys.stdin.readline()
-    if line:  # otherwise the parent process is gone
+    if line:  # empty: the parent process is gone
         ours = b"".join(of_ports(captured, frozenset(msgspec.json.decode(line, type=TapEnd).ports)))
         _print(TapAnswer(bytes=len(ours), holds_payload=holds_payload(ours)))
 
 
 def of_ports(frames: Iterable[bytes], ports: Container[int]) -> Iterator[bytes]:
-    """Yield all frames except UDP and TCP between other ports. A fragmented datagram is yielded with all fragments."""
+    """Yield the frames, without UDP and TCP between other ports.
+
+    Fragmented datagrams are yielded with all fragments.
+    """
     begun: set[bytes] = set()
     for frame in frames:
         kind, packet = int.from_bytes(frame[12:14]), frame[_ETHERNET_BYTES:]

@@ -1,7 +1,7 @@
-"""A program on a host, for a coordinator elsewhere: starts Dask, which ends together with the SSH connection.
+"""A program that runs on a host for a coordinator elsewhere: it starts Dask, which ends with the SSH connection.
 
-``prepare`` writes the run's keys to a private folder. ``FOLDER -m distributed.cli.dask_spec …`` is the command that
-Dask's SSH deployment uses to start its scheduler and its workers. ``clear FOLDER`` removes the keys.
+``prepare`` writes the run's keys to a private folder. ``FOLDER -m distributed.cli.dask_spec …`` is the command with
+which Dask's SSH deployment starts its scheduler and its workers. ``clear FOLDER`` removes the keys.
 """
 
 import contextlib
@@ -67,8 +67,8 @@ def run(folder: str, arguments: list[str]) -> None:
     from distributed.cli.dask_spec import main as run_dask
 
     dask.config.set({"temporary-directory": folder})
-    # Makes Python look for the temporary folder now. The first look writes a file there. Otherwise clear() would look
-    # first, while Dask ends and kills its scheduler, and a kill at that moment leaves the file.
+    # Let Python look for the temporary folder now, because its first look writes a file there. Otherwise clear() would
+    # be the first to look, while Dask ends and kills its scheduler. A kill at that moment would leave the file.
     tempfile.gettempdir()
 
     def end_with_stdin() -> None:

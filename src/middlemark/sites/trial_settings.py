@@ -12,7 +12,7 @@ from middlemark.system.settings import CannotError, Prefix, why_not
 
 
 def refused(level: str) -> WorkerFailedError | None:
-    """Return why this machine cannot have these settings; None: no known reason."""
+    """Return an error if this machine cannot have these settings; None: no reason is known."""
     for each in settings_of(level):
         if (reason := why_not(each)) is not None:
             return WorkerFailedError("refused", str(reason), reason.advice)
@@ -23,13 +23,16 @@ class TrialSettings:
     """The settings that the trials of a run change. After the first change no other process may change settings."""
 
     def __init__(self) -> None:
-        """Begin without changes, and without the lock that keeps other processes from changing settings."""
+        """Create it without changes and without a lock. The lock keeps other processes from changing settings."""
         self._changing = contextlib.ExitStack()
         self._changes: Changes | None = None
         self._printed: set[str] = set()
 
     def make(self, level: str | None, prefixes: Sequence[Prefix]) -> None:
-        """Change a cell's settings, network settings in the trial's namespaces. Raises WorkerFailedError."""
+        """Change the settings of a cell.
+
+        Network settings are changed in the trial's namespaces. Raises WorkerFailedError.
+        """
         if level is None:
             return
         try:

@@ -1,7 +1,7 @@
 """Set up one end of an emulated link inside its network namespace. Runs as a program with a request on stdin.
 
-The program is a process of its own because only a process with a single thread can enter a user namespace. The program
-prints a line of JSON, which describes how the link is emulated, or why the link cannot be emulated.
+It is a process of its own because only a process with a single thread can enter a user namespace. It prints a line of
+JSON: how the link is emulated, or why it cannot be emulated.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from middlemark.sites.link import EndAnswer, EndRequest
 from middlemark.sites.namespace import INTERFACE, NETWORK
 
 FRAMES_AT_ONCE = 4
-"""The full frames that may leave back to back after a pause. With fewer frames, timer delays would slow a gigabit
-link."""
+"""The number of full frames that may leave back to back after a pause. Fewer would slow a gigabit link, because timers
+are late."""
 _TICK_NS = 64
-"""The unit, in ns, of the time by which the kernel describes a token bucket."""
+"""The kernel describes a token bucket with times in this unit, in ns."""
 _MADE = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL
 
 
@@ -43,7 +43,7 @@ async def set_up(asked: EndRequest) -> tuple[str, ...]:
     """Set up the end. Return how the link is emulated. Raises NoNetemError, NetlinkError and OSError."""
     link = asked.link
     number, other = asked.number, 3 - asked.number
-    with contextlib.suppress(OSError):  # TCP must not remember properties of the link from an earlier trial
+    with contextlib.suppress(OSError):  # TCP must not know the link from an earlier trial
         Path("/proc/sys/net/ipv4/tcp_no_metrics_save").write_text("1", encoding="ascii")
     async with AsyncIPRoute() as route:
         if number == 1 and not asked.relayed:
@@ -56,7 +56,7 @@ async def set_up(asked: EndRequest) -> tuple[str, ...]:
         await route.link("set", index=index, mtu=link.mtu, txqlen=link.queue, address=_mac(number))
         await route.addr("add", index=index, address=NETWORK + str(number), prefixlen=24)
         await route.link("set", index=index, state="up")
-        await route.route("add", dst="0.0.0.0/0", oif=index)  # for multicast without an interface
+        await route.route("add", dst="0.0.0.0/0", oif=index)  # a route for multicast to no named interface
         # The entry for the neighbour is static, because a lost ARP request would cost a second.
         await route.neigh("add", dst=NETWORK + str(other), lladdr=_mac(other), ifindex=index, state="permanent")
         if number == 2:
@@ -119,7 +119,7 @@ async def _shaped(route: AsyncIPRoute, index: int, asked: EndRequest) -> AsyncIt
 
 
 async def _netem(route: AsyncIPRoute, index: int, link: Link) -> str | None:
-    """Delay, lose and reorder packets with netem; None: the kernel has no netem, and the link has no delay."""
+    """Delay, lose and reorder packets with netem; return its description. None: no netem, and the link has no delay."""
     waiting = round(link.rate_bps * (link.delay_s + link.jitter_s) / 8 / (link.mtu + HEADER_BYTES + BEYOND_BYTES))
     parameters: dict[str, Any] = {"delay": round(link.delay_s * 1e6), "jitter": round(link.jitter_s * 1e6)}
     parameters |= {"loss": link.loss * 100, "limit": link.queue + waiting}
@@ -137,7 +137,7 @@ async def _netem(route: AsyncIPRoute, index: int, link: Link) -> str | None:
 
 
 class _Classifier(nla):
-    """The attributes of a classic BPF filter. pyroute2 has no field for the filter's program."""
+    """The attributes of a classic BPF filter. pyroute2 has no field for its program."""
 
     nla_map = (
         *(("TCA_BPF_UNSPEC", "none"), ("TCA_BPF_ACT", "none"), ("TCA_BPF_POLICE", "none")),
@@ -185,7 +185,7 @@ async def _request(
 
 
 def _without_offloads() -> None:
-    """Switch off segmentation offloads, so that every packet is a frame that fits the link."""
+    """Switch off segmentation offloads, so that every packet is one frame on the link."""
     with contextlib.closing(socket.socket(type=socket.SOCK_DGRAM)) as any_socket:
         for command in (0x1F, 0x24, 0x2C):  # ETHTOOL_STSO, SGSO, SGRO
             value = bytearray(struct.pack("=II", command, 0))

@@ -1,6 +1,6 @@
-"""The witness of a trial: a process that probes and watches the roles' processors before, during and after the trial.
+"""The witness of a trial: a process that observes the roles' processors before, during and after the trial.
 
-If the witness fails, the trial does not fail: the trial's result lacks the evidence and says why.
+If the witness fails, the trial does not fail. Its result then lacks the observations, and has the reason.
 """
 
 import os
@@ -31,11 +31,11 @@ from middlemark.sites.processes import Processes
 
 ANSWER_S = 5.0
 SHARE = 0.02
-"""The longest duration of a probe, as a share of warm-up and duration. One probe precedes the trial, one follows it."""
+"""A probe takes at most this share of warm-up and duration. One probe precedes the trial, one follows it."""
 PROBE_NS = 20_000_000
 LEAST_PROBE_NS = 2_000_000
 UNKNOWN_S = 0.2
-"""The assumed duration of a measurement that only a number of samples limits."""
+"""The duration in s that is assumed for a measurement with a number of samples."""
 MOST_CPUS = 16
 NO_PROGRAM = "middlemark-witness was not found next to the workers; ./middlemark builds it"
 SLEEPS = "the roles sleep for their messages, and recording their context switches would slow every round trip"
@@ -48,9 +48,9 @@ def probe_ns(limits: Limits) -> int:
 
 
 async def still(program: str, cpus: Sequence[int], duration_ns: int) -> tuple[tuple[Still, ...], str | None]:
-    """Probe these processors without a trial, half of the time asleep.
+    """Probe these processors without a trial. Half of the time is spent asleep.
 
-    Return the results, and why there are no results.
+    Return the results, and the reason if there are none.
     """
     try:
         process = await WorkerProcess.start("witness", [program], {})
@@ -66,7 +66,7 @@ async def still(program: str, cpus: Sequence[int], duration_ns: int) -> tuple[tu
 
 
 class Waited(msgspec.Struct, frozen=True, kw_only=True):
-    """How long roles waited for a processor, as in ``Witnessed``. None: no schedstat, or the roles ended too early."""
+    """How long roles waited for a processor, in ns. None: no schedstat, or the roles ended too early."""
 
     delay_ns: int | None
     middleware_ns: int | None = None
@@ -75,10 +75,13 @@ class Waited(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Witness:
-    """The observations of the witness, from before the first worker starts until after the last result."""
+    """The witness process of a trial and its observations, from before the first worker until after the last result."""
 
     def __init__(self, program: str | None, cell: Cell, limits: Limits, roles: Sequence[int | None]) -> None:
-        """``program``: the executable; None: not built. ``roles``: the processors of the roles; None: not pinned."""
+        """Create it.
+
+        ``program``: the executable; None: not built. ``roles``: a processor for each role; None: not pinned.
+        """
         self.pinned = None not in roles
         usable = sorted(os.sched_getaffinity(0))[:MOST_CPUS]
         self.cpus = tuple(sorted({cpu for cpu in roles if cpu is not None})) if self.pinned else tuple(usable)
@@ -110,9 +113,9 @@ class Witness:
         self._before = await self._probe("before")
 
     async def keep_awake(self, longest_s: float) -> None:
-        """Keep the processors from halting until :meth:`conclude`, if the cell requests it. Raises WorkerFailedError.
+        """Keep processors from halting until :meth:`conclude`, if the cell requests it. Raises WorkerFailedError.
 
-        A polling role keeps its own processor awake. Another spinning thread would only take time from the role.
+        A role that polls keeps its own processor awake. A spinning thread would only take time from this role.
         """
         if not self._awake:
             return
@@ -127,9 +130,9 @@ class Witness:
             raise WorkerFailedError("refused", f"the processors cannot be kept awake: {why}", "leave out --awake")
 
     async def watch(self, running: Processes, carriers: Sequence[int] = ()) -> None:
-        """Begin to record which threads use the processors, if the roles poll.
+        """Begin to record the threads on the processors, if the roles poll.
 
-        Roles that sleep switch too often to record.
+        Roles that sleep cause too many switches to record.
         """
         self._begin = counters.read()
         if not self._polls:
@@ -144,7 +147,7 @@ class Witness:
             self.absent["switches"] = f"{answer.absent} (sysctl kernel.perf_event_paranoid=0, or run as root)"
 
     def hear(self, event: Message, *, first: bool) -> None:
-        """Read the counters when the measurement begins, and when the ``first`` worker is done."""
+        """Read the counters when the measurement begins, and when the ``first`` worker has ended."""
         if isinstance(event, MeasuringEvent) and self._end is None and not self._measuring:
             self._measuring = True
             self._begin = counters.read()
@@ -204,7 +207,7 @@ class Witness:
         )
 
     async def _ask(self, field: str, answer: type[Awaited], command: Message) -> Awaited | None:
-        """Return the answer of the witness; None: the witness failed, and ``absent`` contains the reason."""
+        """Return the answer of the witness. None: the witness failed, and ``absent`` has the reason."""
         if self._process is None:
             return None
         if self._failure is not None:

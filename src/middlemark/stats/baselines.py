@@ -1,8 +1,8 @@
-"""The raw transports that each cell is compared with: the raw transport of the same carrier, and the baseline.
+"""The raw transports with which each cell is compared: the one with the same carrier, and the baseline.
 
-``times_raw_transport`` is how many times slower a cell is than the raw transport of its carrier (usually 1 or more).
-Round trips, and streams with a schedule or bursts, are compared by their p50. Streams as fast as possible, or as fast
-as a search found, are compared by their rate, because their latency is queueing.
+``times_raw_transport`` is the cell's time divided by the time of the raw transport with the same carrier (usually 1 or
+more). Round trips, and streams with a schedule or bursts, are compared by their p50. Streams as fast as possible, or at
+a rate that a search found, are compared by their rate, because their latency is queueing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,30 +15,29 @@ from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult
 
 _FOLLOWS = tuple(EXPERIMENT.index(field) for field in ("receive", "security"))
-"""Indices in ``EXPERIMENT`` of the factors in which a raw transport may differ from the cell."""
+"""Indices in ``EXPERIMENT`` of the factors that may differ between a cell and its raw transport."""
 
 LEAST_COPYING_NS = 1000.0
-"""Shortest round trip from which a copying rate is computed: reading the clock takes 50 to 110 ns of each round
-trip."""
+"""A shorter round trip gives no copying rate: reading the clock takes 50 to 110 ns of each round trip."""
 
 
 class RawTransport(msgspec.Struct, frozen=True):
-    """A raw transport's cell, by index. The label also names differences from the compared cell: ``udp, block``."""
+    """A raw transport's cell, by index. The label also has its differences from the compared cell: ``udp, block``."""
 
     cell: int
     label: str
 
 
 def by_rate(cell: Cell) -> bool:
-    """Say whether the cell is compared with raw transports by its rate; otherwise by its median latency."""
+    """Say whether the cell is compared with raw transports by its rate. Other cells are compared by their p50."""
     return cell.pattern == "stream" and isinstance(cell.rate, str) and cell.burst is None
 
 
 def hands_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether the cell passes only a pointer or the index of a chunk, and no byte of a message is copied.
+    """Say whether the cell passes only a pointer or the index of a chunk, so that no byte of a message is copied.
 
-    The transport's description decides. If it has no field ``hands_over``, cells with a loan hand over and other cells
-    do not.
+    The transport's description decides. If the description has no ``hands_over``, cells with a loan hand over, and
+    other cells copy.
     """
     description = descriptions.get(cell.adapter)
     transport = description.transport(cell.transport) if description else None
@@ -46,7 +45,7 @@ def hands_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 
 
 def carrier_of(cell: Cell, descriptions: Mapping[str, Description], actual_transport: str | None = None) -> str | None:
-    """Return the carrier that the cell's transport must use; None when no adapter describes it.
+    """Return the carrier that the cell's transport must use; None: no adapter describes the transport.
 
     If the middleware chooses its carrier, return ``actual_transport``, which is None without evidence.
     """
@@ -56,13 +55,13 @@ def carrier_of(cell: Cell, descriptions: Mapping[str, Description], actual_trans
 
 
 def common_actual_transport(outcomes: Iterable[TrialOutcome]) -> str | None:
-    """Return the actual transport of the measured trials; None if the trials differ or no trial has evidence."""
+    """Return the actual transport of the measured trials. None: the trials differ, or none has evidence."""
     carriers = {each.actual_transport for each in outcomes if each.failed is None and each.actual_transport}
     return carriers.pop() if len(carriers) == 1 else None
 
 
 def used_another_transport(cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether the evidence shows another actual transport than the cell's transport must use."""
+    """Say whether the actual transport is another than the carrier of the cell's transport. False without evidence."""
     due = carrier_of(cell, descriptions, outcome.actual_transport)
     return due is not None and outcome.actual_transport not in (None, due)
 
@@ -73,12 +72,11 @@ def nearest_raw_transports(
     descriptions: Mapping[str, Description],
     actual_transports: Sequence[str | None] = (),
 ) -> tuple[RawTransport | None, ...]:
-    """Return for each cell the raw transport with the cell's carrier; None if the run has no such raw transport.
+    """Return for each cell the raw transport with the cell's carrier; None: the run has no such raw transport.
 
-    A cell of a raw transport has itself as its raw transport. ``medians`` are in ns, by cell: the p50, or if
-    ``by_rate`` the time per message (1e9 divided by the rate). If a middleware chooses its carrier,
-    ``actual_transports`` (by cell, from the evidence) contains the carrier; without evidence any carrier is accepted.
-    If several raw transports are equally near, the fastest is taken.
+    For a cell of a raw transport, this is the cell itself. ``medians``, in ns, by cell: the p50, or if ``by_rate`` the
+    time per message (1e9 divided by the rate). If a middleware chooses its carrier, ``actual_transports`` (by cell) has
+    it; without evidence any carrier is accepted. If several raw transports are equally near, the fastest is returned.
     """
     measured = _by_experiment(cells, medians, descriptions)
 
@@ -133,10 +131,10 @@ def baselines(
 
 
 def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None:
-    """Return the bytes per second that one processor copies in messages of this size; a round trip is two copies.
+    """Return the bytes per second that one processor copies in messages of this size. A round trip is two copies.
 
-    The fastest measured trial counts, because the result is an upper bound. None without such a trial, or if its round
-    trip took less than ``LEAST_COPYING_NS``: reading the clock may then be more than a tenth of the round trip.
+    This is an upper bound, so the fastest measured trial is used. None: there is no such trial, or its round trip took
+    less than ``LEAST_COPYING_NS``. Reading the clock may then be more than a tenth of the round trip.
     """
     took = [
         trial
@@ -152,7 +150,7 @@ def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None
 def _by_experiment(
     cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
 ) -> dict[tuple[object, ...], list[int]]:
-    """Return the indices of the raw transports' cells that have a median, by experiment."""
+    """Return the indices of the raw transports' cells that have a median: experiment → indices."""
     found: dict[tuple[object, ...], list[int]] = {}
     for index, cell in enumerate(cells):
         description = descriptions.get(cell.adapter)
@@ -162,15 +160,15 @@ def _by_experiment(
 
 
 def _only_copies(cell: Cell) -> bool:
-    """Say whether the cell has no receiver, so that one process only copies."""
+    """Say whether the cell has no receiver: one process only copies."""
     return cell.subscribers == 0
 
 
 def _ways(cell: Cell) -> tuple[tuple[str, str], ...]:
-    """Return the receptions and security levels that a raw transport may have, nearest to the cell first.
+    """Return the receptions and security levels that a raw transport may have, the nearest to the cell first.
 
-    A raw transport that has no thread to listen on blocks instead. A raw transport that does not support the cell's
-    level of security runs without security.
+    A raw transport without a thread to listen on blocks instead. A raw transport that does not support the cell's level
+    of security runs without security.
     """
     receptions = (cell.receive, "block") if cell.receive == "listen" else (cell.receive,)
     return tuple((receive, security) for security in dict.fromkeys((cell.security, "none")) for receive in receptions)

@@ -2,8 +2,8 @@
 
 Both ends read instants from one counter. The instants divide each message's time into consecutive parts, which add up
 to that time. The parts of a trial are means over the messages near the median: the stamped messages from the 40th to
-the 60th percentile. Medians of the parts would not add up, and means over all messages would be dominated by the
-slowest few. A section that no stamp divides is one part, called ``in between``.
+the 60th percentile. Medians of the parts would not add up. Means over all messages would depend mostly on the slowest
+few. If no stamp divides a section of the time, the section is one part, ``in between``.
 """
 
 import math
@@ -21,20 +21,20 @@ from middlemark.stats.result import Part
 from middlemark.stats.samples import Kept, Samples, SamplesError
 
 NEEDED = 20
-"""Fewest messages stamped at both ends that a breakdown needs; a median needs the same number."""
+"""A breakdown needs at least this number of messages that were stamped at both ends, as a median does."""
 
 BAND = (0.4, 0.6)
-"""Range of the stamped messages, ordered by their time, from which the parts are computed."""
+"""The parts are computed from these stamped messages, as shares of the messages ordered by their time."""
 
 LACKING = 0.05
-"""Share of the messages for which an instant may be missing.
+"""An instant may be missing for at most this share of the messages.
 
 The messages without the instant are no random sample: they waited while another client was served, or the role did not
 run when the kernel's clock was read. With at most this share missing, the messages in BAND shift by at most a fortieth.
 """
 
 MOST_ARRIVALS = 200_000
-"""Most arrivals of a stream that are read, spread evenly over its record."""
+"""At most this number of a stream's arrivals is read, evenly spread over its record."""
 
 IN_BETWEEN = "in between"
 
@@ -43,7 +43,7 @@ Ns = npt.NDArray[np.float64]
 """One value for each message, in ns; NaN if the message has no value."""
 
 Parts = Mapping[str, Ns]
-"""The parts of messages in the order of time. The parts add up to each message's whole time."""
+"""Name of a part → its ns for each message, in the order of time. All parts of a message add up to its whole time."""
 
 
 class Breakdown(msgspec.Struct, frozen=True):
@@ -61,19 +61,16 @@ class Breakdown(msgspec.Struct, frozen=True):
 
 
 def why_no_breakdown(cell: Cell) -> str | None:
-    """Return why no cell of this kind can have a breakdown, whatever was measured.
-
-    None: a cell of this kind can have a breakdown.
-    """
+    """Return why a cell of this kind never has a breakdown; None: it can have one."""
     if cell.pattern == "ping-pong" and cell.echo == "all" and cell.subscribers > 1:
         return f"the last of {cell.subscribers} replies ends a round trip, and the sender of that reply is not recorded"
     return None
 
 
 def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[Started]) -> Breakdown:
-    """Return the breakdown of one trial's round trips. ``callers``: samples of the ping or the clients, by index."""
+    """Return the breakdown of one trial's round trips. ``callers``: index of the ping or client → its samples."""
     known = {each.index: each for each in starts}
-    # A message that arrived twice was answered twice; the first answer ended the round trip.
+    # A message that arrived twice was answered twice. The first answer ended the round trip.
     _, first = np.unique(answers["stamp"], return_index=True)
     answers = np.asarray(answers[np.sort(first)])
     publisher_ids = publishers_of(answers["stamp"])
@@ -87,7 +84,10 @@ def of_trips(callers: Mapping[int, Samples], answers: Samples, starts: Sequence[
 
 
 def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Breakdown:
-    """Return the breakdown of one trial's one-way times from the intended instant. Publishers kept all samples."""
+    """Return the breakdown of one trial's one-way times from the intended instant.
+
+    All samples must be in ``publishers``.
+    """
     every = max(1, -(-sum(len(each.raw) for each in subscribers) // MOST_ARRIVALS))
     found = []
     for subscriber in subscribers:
@@ -105,7 +105,7 @@ def of_stream(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> Br
 def over_trials(trials: Sequence[Breakdown]) -> Breakdown:
     """Return the breakdown of the trial whose whole time is the median, or the mean of the middle two.
 
-    The parts of one trial add up; the medians of the parts over several trials would not.
+    The parts of one trial add up. Medians of each part over several trials would not.
     """
     with_parts = sorted((each for each in trials if each.parts), key=lambda each: each.whole_ns)
     if not with_parts:
@@ -147,8 +147,7 @@ def _legs(trips: Samples, answers: Samples, start: Started) -> Parts:
     trip, answer = np.asarray(whole[brief]), np.asarray(answers[brief])
     end = _float(trip["round_trip_ns"])
     since_start = (answer["received_ticks"] - np.uint64(start.ticks)).astype(np.int64)
-    # Because of the clock's resolution an instant may seem to precede the previous instant; both are then taken as
-    # equal.
+    # By the clock's resolution, an instant may seem to precede the instant before it. Both are then taken as equal.
     in_hand = np.clip(since_start * (1e9 / start.ticks_per_second) - _float(trip["begin_ns"]), 0, end)
     replies = np.minimum(in_hand + _float(answer["copy_ns"]), end)
     out = _way(np.zeros_like(end), _float(trip["write_ns"]), in_hand, answer)
@@ -188,7 +187,7 @@ def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, N
 
 
 def _all_known(instants: Ns) -> bool:
-    """Return whether at most the share ``LACKING`` of the messages lack this instant.
+    """Say whether at most the share ``LACKING`` of the messages lack this instant.
 
     The caller leaves these messages out.
     """
@@ -198,7 +197,7 @@ def _all_known(instants: Ns) -> bool:
 def _common(found: Sequence[Parts]) -> Parts:
     """Return the parts of the messages of all roles.
 
-    Roles whose parts differ in their names from the parts of most messages are left out.
+    If the names of a role's parts differ from those of most messages, the role is left out.
     """
     sized = [(len(next(iter(each.values()))), each) for each in found]
     lengths: dict[tuple[str, ...], int] = {}
@@ -225,13 +224,13 @@ def _near_the_median(parts: Parts) -> Breakdown:
 
 TOGETHER = {"write": "write and take together", "reply write": "reply write and take together"}
 
-# Parts that are shown only if they took time. For all others, zero is a result: the kernel had the message before the
-# write returned, or polling did not wait.
+# Parts that are left out if they took no time. For all other parts, zero is a result: the kernel had the message before
+# the write returned, or polling did not wait.
 _OPTIONAL = ("wait for its turn", *TOGETHER.values())
 
 
 def _without_traces(sums: dict[str, float]) -> dict[str, float]:
-    """Return the sums, with an overlap of less than a hundredth of the whole added to the time of writing."""
+    """Return the sums. An overlap of less than a hundredth of the whole is added to the time of writing."""
     whole = math.fsum(sums.values())
     for write, together in TOGETHER.items():
         if 0 < sums.get(together, 0) < 0.01 * whole:
@@ -287,7 +286,7 @@ def stream_breakdown(outcome: TrialOutcome, records: Sequence[Kept], absent: str
 def round_trip_breakdown(
     cell: Cell, outcome: TrialOutcome, callers: Mapping[int, Samples], kept: Callable[[SamplesFile], Kept]
 ) -> Breakdown:
-    """Return the parts of the round trips. ``callers`` are the samples of the ping or of the clients, by index.
+    """Return the parts of the round trips. ``callers``: index of the ping or client → its samples.
 
     If the stamps cannot be read, only the breakdown is missing: the trial keeps all its other figures.
     """

@@ -16,8 +16,8 @@ WITHIN = 1 / 128
 def summarise_both(raw: Numbers, histogram: Samples | None) -> Summary:
     """Return the summary of the raw samples and the histogram together; without a histogram the summary is exact.
 
-    The value of a bucket is its middle; for min and max it is the bucket's outer end. Quantiles are nearest-rank, as in
-    ``exact``: a quantile that falls on a raw sample is that sample.
+    A value in a bucket counts as the bucket's middle, for min and max as its outer end. Quantiles are by nearest rank,
+    as in ``exact``: a quantile that is a raw sample is exact.
     """
     if histogram is None or len(histogram) == 0:
         return summary_of(raw)
@@ -43,7 +43,7 @@ def summarise_both(raw: Numbers, histogram: Samples | None) -> Summary:
 
 
 def joined(histograms: list[Samples]) -> Samples | None:
-    """Merge histograms with the same kind of buckets into one histogram; None for an empty list."""
+    """Merge histograms with the same kind of buckets; None: the list is empty."""
     if len(histograms) < 2:
         return histograms[0] if histograms else None
     every = np.concatenate(histograms)

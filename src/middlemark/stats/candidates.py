@@ -29,11 +29,11 @@ Elimination = Literal[
 ]
 
 LATE = 0.01
-"""Share of messages that may be late; with a larger share, the deadline is missed."""
+"""The largest share of late messages. With a larger share, the candidate misses the deadline."""
 BEHIND = 0.01
-"""Share of messages that may be unsent; with a larger share, the rate is not kept."""
+"""The largest share of unsent messages. With a larger share, the candidate does not keep the rate."""
 FAILURES = 2
-"""Number of failed trials with which a candidate is eliminated."""
+"""With this number of failed trials, a candidate is eliminated."""
 _LOOKS = (FEWEST, *FINAL_LOOKS)
 _MISSING = 0.05
 
@@ -42,30 +42,29 @@ class Attempt(msgspec.Struct, frozen=True):
     """One trial of a candidate."""
 
     figure: float | None
-    """The figure that should be small: the race's metric, or for a workload the largest ratio of an edge's p99 to its
-    deadline. None: the trial has no such figure.
-    """
+    """The race's metric, or for a workload the largest ratio of an edge's p99 to its deadline; less is better. None:
+    the trial has no such figure."""
     misses: Elimination | None = None
-    """The requirement that was not met; the most serious requirement if several were not met."""
+    """The requirement that was not met, the most serious one if there are several; None: all were met."""
     within: float | None = None
     """Share of messages that arrived within the deadline; None: there is no deadline."""
     conclusive: bool = True
-    """False: a workload had too few messages to judge its requirements."""
+    """False if a workload had too few messages to judge its requirements."""
 
 
 def raced_by(cell: Cell, in_race: "InRace | None" = None) -> str:
-    """Return the metric that decides a race of this cell, by its name in ``METRICS``; without a race the p50."""
+    """Return the metric that decides a race of this cell, by its name in ``METRICS``. Without a race: p50."""
     if cell.workload is not None:
         return "deadline"
     return "p50" if in_race is None else in_race.metric
 
 
 Attempts = Mapping[int, Mapping[int, Attempt]]
-"""Attempts by cell and round."""
+"""Cell → round → attempt."""
 
 
 class RaceState(msgspec.Struct, frozen=True):
-    """State of a race after a round. ``running``: the cells that may be the best, by median, the leader first."""
+    """State of a race after a round. ``running``: the cells that may be the best, the lowest median first."""
 
     running: tuple[int, ...]
     eliminated: Mapping[int, Elimination]
@@ -81,11 +80,11 @@ class InRace(msgspec.Struct, frozen=True):
 
     race: int
     eliminated: Elimination | None = None
-    """None: the candidate may be the best."""
+    """Why the candidate was eliminated; None: it may be the best."""
     rounds: int = 0
     """Number of rounds in which the candidate was measured."""
     holds: bool = True
-    """The candidate met the requirements in at least half of its trials."""
+    """True if the candidate met the requirements in at least half of its trials."""
     within: float | None = None
     """Share of messages that arrived within the deadline, as the median over trials; None: there is no deadline."""
     state: RaceState | None = None
@@ -102,7 +101,7 @@ def attempt(
 ) -> Attempt:
     """Return the result of a candidate's trial.
 
-    The trial failed if its actual transport is not the transport in the name.
+    The trial counts as failed if its actual transport is not the transport in its name.
     """
     outcome, wanted = trial.outcome, race.wanted
     if outcome.failed is not None or used_another_transport(cell, outcome, descriptions):
@@ -130,10 +129,7 @@ def attempt(
 
 
 def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) -> Attempt:
-    """Return the result of a workload's trial, which holds if all edges hold.
-
-    Otherwise the trial misses the requirement that the worst edge misses.
-    """
+    """Return the result of a workload's trial. If an edge fails, it is the requirement that the worst edge misses."""
     edges = edges_over(cell, [graph])
     held, failing = graph_holds(edges), fails_most(edges)
     misses: Elimination | None = None if failing is None else _fails_by(failing)
@@ -143,7 +139,7 @@ def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) 
 
 
 def _fails_by(edge: EdgeResult) -> Elimination:
-    """Return the cause of most of an edge's failed messages."""
+    """Return the cause of most failed messages of an edge."""
     ways: tuple[tuple[int, Elimination], ...] = (
         (edge.unsent, "cannot keep the rate"),
         (edge.lost, "loses"),
@@ -155,7 +151,7 @@ def _fails_by(edge: EdgeResult) -> Elimination:
 def _latencies(
     cell: Cell, trial: TrialSummary, samples: SamplesOf, kept: KeptOf
 ) -> Iterable[np.ndarray[tuple[int], np.dtype[np.uint64]]]:
-    """Return the latencies (ns from the intended instant) that ``latency_of`` summarises, one array per file."""
+    """Return the latencies that ``latency_of`` summarises, in ns from the intended instant, an array for each file."""
     if cell.pattern == "stream":
         return [each.raw["one_way_ns"] for file in trial.outcome.timed if (each := kept(file)).role == "subscriber"]
     trips = [kept(file).raw for file in trial.outcome.files if file.role == "client"]
@@ -166,20 +162,20 @@ def _latencies(
 def race_states(race: Race, attempts: Attempts, rounds: int, *, spent: bool = False) -> tuple[RaceState, ...]:
     """Return the state of each race after this number of complete rounds. ``spent``: no more rounds follow."""
     return tuple(
-        # A single candidate needs one round, which shows that it works. In the race that answers ``which``, a single
-        # candidate also has the rounds up to the first look.
+        # A single candidate gets one round, which shows that it works. In the race for ``which``, a single candidate
+        # also gets the rounds up to the first look.
         _run(cells, attempts, rounds, 1 if len(cells) == 1 and not race.question else FIRST_LOOK, spent=spent)
         for cells in race.experiments
     )
 
 
 def due_of(race: Race, found: Sequence[RaceState], rounds: int, adapters: Sequence[str]) -> list[RaceState]:
-    """Return the undecided races that get the next round. ``adapters`` are the adapters' names by cell.
+    """Return the undecided races that get the next round. ``adapters``: cell → name of its adapter.
 
     A race is minor if it has less than half as many candidates as the largest race (for example, transports within one
-    process), or if its running candidates all belong to one middleware, so that the best middleware is known. A minor
-    race gets ``FIRST_LOOK`` rounds. It then waits until all other races are decided, or until ``FINAL_LOOKS[1]`` rounds
-    were run, and continues up to ``FINAL_LOOKS[0]`` rounds.
+    process). It is also minor if all running candidates belong to one middleware, so that the best middleware is known.
+    A minor race gets ``FIRST_LOOK`` rounds. It then waits until all other races are decided, or until
+    ``FINAL_LOOKS[1]`` rounds were run, and continues up to ``FINAL_LOOKS[0]`` rounds.
     """
     most = max(map(len, race.experiments))
     large: list[RaceState] = []
@@ -224,7 +220,7 @@ def _after(state: RaceState, attempts: Attempts, number: int, fewest: int, *, la
     }
     order: list[Hashable] = []
     ended: Ended | Literal["none holds"] | None = None
-    # A candidate that lacks a figure in some round is compared over the rounds in which it has a figure. The other
+    # If a candidate has no figure in some round, it is compared over the rounds in which it has one. The other
     # candidates keep all their rounds.
     whole = {each: logs for each, logs in timed.items() if len(logs) == max(map(len, timed.values()))}
     for some in (whole, timed) if len(whole) < len(timed) else (timed,):
@@ -250,10 +246,10 @@ def holds(attempts: Collection[Attempt]) -> bool:
 
 
 def _elimination(attempts: Sequence[Attempt]) -> Elimination | None:
-    """Return why a candidate is eliminated independently of the other candidates; None: the candidate stays.
+    """Return why a candidate is eliminated whatever the other candidates do; None: it stays.
 
-    A candidate is eliminated if it failed twice, or if significantly more than half of its trials miss a requirement,
-    by the exact one-sided binomial test. Each look uses half of the remaining error of 5 %.
+    A candidate is eliminated if it failed twice. It is also eliminated if significantly more than half of its trials
+    miss a requirement, by the exact one-sided binomial test. Each look uses half of the remaining error of 5 %.
     """
     if sum(each.misses == "failed" for each in attempts) >= FAILURES:
         return "failed"

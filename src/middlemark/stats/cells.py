@@ -69,7 +69,7 @@ def cell_results(
 def trials_by_cell(
     plan: Plan, outcomes: Sequence[TrialOutcome], samples: SamplesOf, kept: KeptOf = _no_files
 ) -> list[list[TrialSummary]]:
-    """Return the summaries of the trials of each cell. ``cell_results`` spends nearly all its time in this function."""
+    """Return for each cell the summaries of its trials. Nearly all the time of ``cell_results`` is spent here."""
     of_cell: list[list[TrialSummary]] = [[] for _ in plan.cells]
     for outcome in sorted(outcomes, key=lambda each: each.order):
         of_cell[outcome.cell].append(trial_summary(plan.cells[outcome.cell], outcome, samples, kept, in_full=True))
@@ -103,7 +103,7 @@ def samples_by_cell(
             try:
                 kept = samples(outcome)
             except SamplesError:
-                continue  # cell_results reports the error and counts the trial as failed
+                continue  # cell_results reports the error, and counts the trial as failed
             if kept is not None and len(kept) == outcome.samples:
                 yield kept
 
@@ -238,7 +238,7 @@ def _warnings(
 
 
 def _breakdown(cell: Cell, trials: Sequence[TrialSummary]) -> tuple[tuple[Part, ...] | None, str | None, str | None]:
-    """Return the parts, the reason if there are no parts, and the reason if (de)serialising is not among them."""
+    """Return the parts, why there are none, and why (de)serialising is not among them. Each may be None."""
     if any(each.outcome.imported for each in trials):
         return None, "another tool measured it", None
     found = breakdown.over_trials([each.breakdown for each in trials if each.breakdown is not None])
@@ -247,7 +247,7 @@ def _breakdown(cell: Cell, trials: Sequence[TrialSummary]) -> tuple[tuple[Part, 
 
 
 def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> CellResult:
-    """Return the result with the fields that exist only for patterns with a rate."""
+    """Return the result with the fields of patterns with a rate."""
     cell = result.cell
     native = {each.outcome.native_request_reply for each in trials} - {None}
     result = msgspec.structs.replace(
@@ -335,9 +335,9 @@ def _deliveries(trials: Sequence[TrialSummary]) -> tuple[Delivery, ...]:
 def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
     """Return the medians of the trials' figures, the lowest minimum and the highest maximum.
 
-    A median is taken over the trials that have the figure. The median is None unless more than half of the trials have
-    the figure. So a trial that ended early does not hide the figure of the others, and the p99 of one trial never
-    appears with the p50 of all trials.
+    A median is taken over the trials that have the figure. It is None unless more than half of the trials have the
+    figure. So a trial that ended early does not hide the figure of the others, and the p99 of one trial never appears
+    with the p50 of all trials.
     """
     present = [each for each in summaries if each is not None]
     if not present:
@@ -355,8 +355,8 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
 
 
 _BOUND = 3
-"""Fewest trials of a raw transport for the warning that a cell is faster. If the cell has fewer trials, the number of
-the cell's trials suffices."""
+"""The warning that a cell is faster than its raw transport needs this number of the raw transport's trials, or as many
+as the cell has if these are fewer."""
 
 
 def _with_baselines(
@@ -371,8 +371,8 @@ def _with_baselines(
         raw_median = medians[raw.cell] if raw else None
         times = median / raw_median if median is not None and raw_median else None
         label = raw.label if raw and times is not None else None
-        # The raw transport bounds the cell only if it has enough trials; in a race it has one or two. The raw transport
-        # bounds no workload, where many processes compete for the processors and chance decides which process waits.
+        # The raw transport is a bound for the cell only if it has enough trials; in a race it has one or two. It is no
+        # bound for a workload: many processes compete for the processors, and chance decides which process waits.
         measured = raw is not None and results[raw.cell].trials >= min(_BOUND, result.trials)
         alike = raw is not None and hands_over(cells[raw.cell], descriptions) == hands_over(result.cell, descriptions)
         is_bound = measured and alike and result.workload is None
@@ -412,7 +412,7 @@ def _below_baseline(
 
 
 def _by_round(cell: Cell, trials: Sequence[TrialSummary]) -> dict[int, float]:
-    """Return by round, for each measured trial: the time per message if ``by_rate``, else the p50, in ns."""
+    """Return round → the time per message if ``by_rate``, else the p50, in ns. Only measured trials have one."""
     rated = by_rate(cell)
     return {
         each.outcome.number: 1e9 / figure if rated else figure
@@ -464,7 +464,7 @@ def _sum(figures: Iterable[int | None]) -> int | None:
 
 
 def _uncertainty(outcomes: Sequence[TrialOutcome]) -> float | None:
-    """Return the uncertainty (ns) of one end's instants on the other end's clock. 0: one clock; None: unknown."""
+    """Return the largest error of times from one end's clock to the other's, in ns. 0: one clock; None: unknown."""
     measured = [each for each in outcomes if each.failed is None and each.imported is None]
     if not measured or any(each.stamps_absent for each in measured):
         return None

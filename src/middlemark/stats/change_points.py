@@ -1,8 +1,7 @@
 """Change points of a series of runs, by ruptures (Truong, Oudre and Vayatis, 2020).
 
-A change is found in the ranks of the runs, so a single run that is far off counts no more than any other. The
-thresholds bound the false changes: without any change, at most one series in 200 has a change point
-(bench/change_points.py).
+The ranks of the runs are searched, so that a single extreme run counts no more than any other. The thresholds limit
+false changes: without any change, at most one series in 200 has a change point (bench/change_points.py).
 """
 
 import itertools
@@ -31,12 +30,15 @@ THRESHOLDS = {
     12: (9.0, 10.2), 16: (10.4, 12.4), 24: (11.9, 14.9), 32: (12.5, 15.8), 48: (13.5, 18.2), 64: (14.1, 19.8),
     96: (14.4, 20.8), 128: (14.6, 21.5), 256: (15.0, 23.0), 512: (15.6, 26.0),
 }  # fmt: skip
-"""Number of runs → what one change point, and what two change points must gain, from bench/change_points.py."""
+"""Number of runs → the least gain of one change point, and of two change points. From bench/change_points.py."""
 CONFIDENCE = 0.95
 
 
 class LevelShift(msgspec.Struct, frozen=True):
-    """The relative difference between two groups of runs: 0.1 is a tenth more. ``low``, ``high``: its interval."""
+    """The relative difference between two groups of runs: 0.1 is a tenth more.
+
+    ``low`` and ``high``: its 95 % interval.
+    """
 
     part: float
     low: float
@@ -44,9 +46,9 @@ class LevelShift(msgspec.Struct, frozen=True):
 
 
 def change_points(values: Sequence[float], series: int = 1) -> tuple[int, ...]:
-    """Return the positions of the first runs after each change.
+    """Return the position of the first run after each change.
 
-    ``series``: the number of series that are searched together. Their false changes are bounded together (Bonferroni).
+    ``series``: the number of series that are searched together. Their false changes are limited together (Bonferroni).
     """
     level = min(LEVEL, FAMILY / series)
     return _placed(np.log(values), sorted(_within(np.asarray(values, dtype=np.float64), 0, level)))
@@ -63,9 +65,10 @@ def shift(before: Sequence[float], after: Sequence[float]) -> LevelShift:
 
 
 def _placed(logarithms: Values, found: Sequence[int]) -> tuple[int, ...]:
-    """Return the change points, each where the medians before and after it fit best.
+    """Return the change points, each moved to where the medians before and after it fit best.
 
-    Ranks find a change, but place it towards the middle: they do not show how far the two levels are apart.
+    A search in ranks places a change too near to the middle, because ranks do not show how far the two levels are
+    apart.
     """
     ends = [0, *found, len(logarithms)]
     for at in range(1, len(ends) - 1):
@@ -76,7 +79,7 @@ def _placed(logarithms: Values, found: Sequence[int]) -> tuple[int, ...]:
 
 
 def gains(values: Values) -> tuple[tuple[float, Sequence[int]], ...]:
-    """Return what one change point gains, and what two gain, with their places.
+    """Return (gain, positions) for the best single change point, and for the best two.
 
     The gain is the decrease of the sum of squares of the ranks, divided by the variance of the ranks.
     """
@@ -92,9 +95,9 @@ def gains(values: Values) -> tuple[tuple[float, Sequence[int]], ...]:
 
 
 def _within(values: Values, begin: int, level: float) -> Iterator[int]:
-    """Yield the change points. Each part is searched again, because ranks of the whole hide small changes in a part.
+    """Yield the change points. Each part between them is searched again, because ranks of the whole hide small changes.
 
-    Two change points at once find a change and its way back, which one change point does not show.
+    Two change points are searched at once, because one change point does not find a change that is later undone.
     """
     if len(values) < FEWEST_RUNS or np.ptp(values) == 0:
         return
@@ -122,14 +125,14 @@ def _ruptures() -> Any:
 
 
 def _ranks(values: Values) -> Values:
-    """Return the ranks; equal values get the mean of their ranks."""
+    """Return the ranks. Equal values get the mean of their ranks."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     means: Values = np.cumsum(counts) - (counts - 1) / 2
     return means[places]
 
 
 def _thresholds(runs: int, level: float) -> list[float]:
-    """Return the thresholds. The gain of a false change has about the tail of a chi-squared distribution."""
+    """Return the least gain of one change point, and of two. The tail of false gains is nearly chi-squared."""
     known = sorted(THRESHOLDS)
     return [
         float(np.interp(math.log(runs), np.log(known), [THRESHOLDS[each][number] for each in known]))

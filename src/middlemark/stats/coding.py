@@ -14,14 +14,14 @@ from middlemark.stats.breakdown import IN_BETWEEN, TOGETHER, Breakdown, shares
 from middlemark.stats.result import Part
 
 NEAR = 1.2
-"""Largest accepted ratio of the median time of (de)serialising to the part that contains it. A time that is longer than
-the part is cut to the part's length."""
+"""The time of (de)serialising may exceed the part that contains it by at most this factor. It is then cut to the part's
+length."""
 
 _WAYS = (("", "serialize_ns", "deserialize_ns"), ("reply ", "reply_serialize_ns", "reply_deserialize_ns"))
 
 
 def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | None]:
-    """Return the parts with ``serialize`` and ``deserialize`` among them, and why one of these parts is missing."""
+    """Return the parts with ``serialize`` and ``deserialize``, and the reason if one of these is missing."""
     if cell.type == "octets" or not found.parts:
         return found.parts, None
     if found.coding is None:
@@ -47,11 +47,11 @@ def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | N
 
 
 def _timed(coding: Coding, parts: Mapping[str, float]) -> Iterator[tuple[str, tuple[str, ...], float | None]]:
-    """Yield the name of each possible part, the parts that contain it in their order, and its time."""
+    """Yield (name, the parts that contain it, its time in ns or None) for each time of (de)serialising."""
     for way, serialize, deserialize in _WAYS:
         write = f"{way}write"
         if write not in parts:
-            continue  # a stream has one direction only
+            continue  # a stream has only one direction
         yield f"{way}serialize", (write,), getattr(coding, serialize)
         taken = (f"{way}take", TOGETHER[write]) if f"{way}take" in parts else (f"{way}{IN_BETWEEN}",)
         yield f"{way}deserialize", tuple(each for each in taken if each in parts), getattr(coding, deserialize)

@@ -1,4 +1,4 @@
-"""Comparisons of cells by a metric, from which all verdicts come, and the raw transports of both sides."""
+"""Comparisons of cells by a metric, and the raw transports of both sides. All verdicts come from these comparisons."""
 
 import math
 import statistics
@@ -17,18 +17,18 @@ from middlemark.stats.trials import TrialSummary
 from middlemark.stats.verdict import MARGIN, Judgement, Verdict, judge
 
 _COMPARED_BY = ("p50", "throughput")
-"""Metrics by which raw transports are compared."""
+"""The metrics by which cells are compared with raw transports."""
 
 
 class RawTransportFigures(msgspec.Struct, frozen=True):
-    """The raw transport of a cell in its run: its label, and its figures in the form of ``Side.figures``."""
+    """The raw transport of a cell in the same run: its label, and its figures as in ``Side.figures``."""
 
     label: str
     figures: Mapping[str, Mapping[int, float]]
 
 
 class Side(msgspec.Struct, frozen=True):
-    """One measured cell. ``figures`` has the figure of each round by metric and round number."""
+    """One measured cell. ``figures``: metric → round → figure."""
 
     label: str
     run: str
@@ -39,17 +39,17 @@ class Side(msgspec.Struct, frozen=True):
     raw_transport: RawTransportFigures | None = None
     is_raw_transport: bool = False
     contradicted: bool = False
-    """The cell's actual transport is not the transport in the cell's name. Such a cell is compared only on request."""
+    """True if the actual transport is not the transport in the cell's name. Such a cell is compared only on request."""
     added: bool = False
-    """The plan added the cell, which is a raw transport."""
+    """True if the plan added the cell as a raw transport."""
     in_race: InRace | None = None
-    """None: the cell was in no race."""
+    """The cell's state in its race; None: the cell was in no race."""
 
 
 class Pairing(msgspec.Struct, frozen=True):
     """Two cells to be compared.
 
-    ``marks`` are reasons against the comparison (`--anyway`) or notes on the comparison.
+    ``marks`` are reasons against the comparison (`--anyway`), or notes on it.
     """
 
     a: Side
@@ -59,7 +59,7 @@ class Pairing(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """B compared with A by one metric. ``word``: the verdict in the metric's words, or which side was eliminated."""
+    """The comparison of B with A by one metric. ``word``: the verdict in the metric's words, or the eliminated side."""
 
     pairing: Pairing
     metric: str
@@ -67,19 +67,19 @@ class Comparison(msgspec.Struct, frozen=True):
     judged: Judgement
     word: str
     family: int
-    """Number of comparisons judged together that had enough rounds for a verdict."""
+    """Number of comparisons that were judged together and had enough rounds for a verdict."""
     eliminated: Literal["a", "b"] | None = None
-    """The side that the race eliminated as slower while the other side stayed, if the common trials give no verdict.
-    The rule of the race has its own error of 5 % in total, because it uses the scatter of all candidates."""
+    """The side that the race eliminated as slower, while the other side stayed; set only if the common trials give no
+    verdict. The rule of the race uses the scatter of all candidates, and has its own error of 5 % in total."""
 
     @property
     def is_undecided(self) -> bool:
-        """Neither a verdict nor the rule of a race decides the comparison."""
+        """True if neither a verdict nor the rule of a race decides the comparison."""
         return self.judged.verdict is Verdict.UNDECIDED and self.eliminated is None
 
     @property
     def is_worse(self) -> bool:
-        """B is significantly worse, by the verdict or by the rule of their race."""
+        """True if B is significantly worse, by the verdict or by the rule of their race."""
         return self.judged.verdict is Verdict.WORSE or self.eliminated == "b"
 
 
@@ -128,10 +128,9 @@ def compare(
 ) -> list[Comparison]:
     """Judge each pairing by each metric that both sides have in a common round.
 
-    ``reported`` are all pairings that reports of these runs show (``pairings.of_run``). For each metric and run (or
-    pair of runs) all these pairings are one family, even if ``pairings`` has only some of them. So a report, a table
-    and a gate give the same verdict on a pair. Pairings outside the family are judged together with it and do not
-    change its verdicts.
+    ``reported``: all pairings in reports of these runs (``pairings.of_run``). For each metric and run (or pair of runs)
+    all these pairings are one family, even if ``pairings`` has only some of them. So a report, a table and a gate give
+    the same verdict on a pair. Pairings outside the family are judged together with it and do not change its verdicts.
     """
     asked_pairs = {_both(each) for each in pairings}
     found: dict[tuple[int, str], Comparison] = {}
@@ -183,7 +182,7 @@ _OTHER_SIDE: dict[Literal["a", "b"] | None, Literal["a", "b"] | None] = {"a": "b
 
 
 def mirrored(comparison: Comparison) -> Comparison:
-    """Return the comparison with A and B exchanged: the log-ratios change their sign, everything else stays."""
+    """Return the comparison with A and B exchanged. The log-ratios change their sign, and all else stays."""
 
     def other_way(part: float | None) -> float | None:
         return None if part is None else 1 / (1 + part) - 1
@@ -209,7 +208,7 @@ def mirrored(comparison: Comparison) -> Comparison:
 
 
 def describes_middleware(pairing: Pairing, metric: str) -> bool:
-    """Say whether the metric describes the middleware on both sides."""
+    """Say whether the metric describes the middleware on both sides, and not a schedule or a queue."""
     return all(METRICS[metric].applies(each.cell) for each in (pairing.a, pairing.b))
 
 
@@ -227,7 +226,7 @@ def _runs(pairing: Pairing) -> frozenset[str]:
 
 
 def _question(pairing: Pairing) -> tuple[object, ...]:
-    """Return the size, pattern and rate. Comparisons that have these in common scatter similarly."""
+    """Return the size, pattern and rate of A's cell. Comparisons in which these are equal scatter similarly."""
     return pairing.a.cell.size, pairing.a.cell.pattern, pairing.a.cell.rate
 
 
@@ -255,7 +254,7 @@ def word(metric: str, verdict: Verdict, eliminated: Literal["a", "b"] | None = N
 class TimesRawTransport(msgspec.Struct, frozen=True):
     """Comparison of one side with the raw transport of its carrier, by one metric.
 
-    ``median`` is the raw transport's figure; ``times`` is how many times slower the side is.
+    ``median`` is the raw transport's figure. ``times`` is the side's time divided by the raw transport's time.
     """
 
     label: str
@@ -266,7 +265,7 @@ class TimesRawTransport(msgspec.Struct, frozen=True):
 def with_raw_transports(
     sides: Sequence[Side], descriptions: Mapping[str, Description], actual_transports: Sequence[str | None] = ()
 ) -> tuple[Side, ...]:
-    """Return the cells of one run, each with the raw transport of its carrier; raw transports have no other."""
+    """Return the cells of one run, each with the raw transport of its carrier. Cells of raw transports have none."""
     found = nearest_raw_transports(
         [each.cell for each in sides], [_compared_ns(each) for each in sides], descriptions, actual_transports
     )
@@ -279,7 +278,7 @@ def with_raw_transports(
 
 
 def times_raw_transports(comparison: Comparison) -> tuple[TimesRawTransport | None, TimesRawTransport | None]:
-    """Return how many times slower A and B are than their raw transports; None if a side has no raw transport."""
+    """Return the time of A, and of B, divided by the time of its raw transport; None: the side has no raw transport."""
     a, b = comparison.pairing.a, comparison.pairing.b
     return (
         _against(a, comparison.metric, comparison.medians[0]),

@@ -52,7 +52,7 @@ def trial_cpu_ns_per_message(outcome: TrialOutcome) -> float | None:
 
 
 def trial_cpu(outcome: TrialOutcome) -> float | None:
-    """Return the processors that all workers of one trial used together; None if nothing was read."""
+    """Return the processors that all workers of one trial used together; None: nothing was read."""
     return sum(map(cpu_of, outcome.costs)) if outcome.costs else None
 
 
@@ -70,7 +70,7 @@ def _companions(outcomes: Sequence[TrialOutcome]) -> tuple[CompanionResources, .
 
 
 def _by_who(trials: Iterable[Sequence[Cost]]) -> dict[str, list[Cost]]:
-    """Return, by the name of a process, its costs in each trial. The names are in the order of the first trial."""
+    """Return name of a process → its costs in each trial, in the order of names in the first trial."""
     by_who: dict[str, list[Cost]] = {}
     for costs in trials:
         for cost in costs:
@@ -111,7 +111,7 @@ def _threads(costs: Sequence[WorkerCost]) -> tuple[ThreadResources, ...]:
 
 
 def _working_ns(outcome: TrialOutcome) -> float:
-    """Return the workers' processor time (ns) without the time in which publishers spun until their next instant."""
+    """Return the workers' processor time in ns, without the time in which publishers spun until their next instant."""
     used = sum(each.user_ns + each.system_ns for each in outcome.costs)
     return max(used - sum(each.pacing_ns for each in outcome.publishers), 0)
 
@@ -137,12 +137,12 @@ def cpu_of(cost: WorkerCost) -> float:
 
 
 def voluntary_hz(cost: WorkerCost) -> float:
-    """Return the worker's voluntary context switches per second, in which the worker waited for something."""
+    """Return how often per second a thread of the worker waited for something (voluntary context switches)."""
     return _rate(cost.voluntary_switches, cost)
 
 
 def involuntary_hz(cost: WorkerCost) -> float:
-    """Return the worker's involuntary context switches per second, in which another thread took the processor."""
+    """Return how often per second another thread took the processor (involuntary context switches)."""
     return _rate(cost.involuntary_switches, cost)
 
 

@@ -1,4 +1,4 @@
-"""Latency by offered load: the steps of several trials merged, the knee, and the highest sustainable rate."""
+"""Latency by offered load: merge the steps of several trials, find the knee, and find the highest sustainable rate."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -10,13 +10,13 @@ from middlemark.model.outcome import Step, TrialOutcome
 from middlemark.stats.result import CurveStep, Sustainable
 
 KNEE_LOSS = 0.01
-"""Largest loss before the knee: a load that loses a larger share is past the knee, whatever its latency."""
+"""A load with a larger loss is past the knee, whatever its latency."""
 
 
 def curve(cell: Cell, outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
-    """Return the steps of all measured trials by rising load, the step as fast as possible last, with the knee marked.
+    """Return the steps of all measured trials by rising load, with the knee marked. The step at full rate is the last.
 
-    Each trial's loads are shares of its own saturation, so steps are merged by that share.
+    Each load is a share of the rate at its trial's saturation. Steps with the same share are merged.
     """
     together: dict[float | None, list[Step]] = {}
     for outcome in outcomes:
@@ -31,7 +31,7 @@ def curve(cell: Cell, outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]
 
 
 def search(outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
-    """Return the steps of the search whose rate is the median over the trials (the lower of the middle two), in order.
+    """Return the steps, in order, of the search whose rate is the median over the trials (the lower of the middle two).
 
     Each search tries its own rates, so the steps of several searches cannot be merged.
     """
@@ -40,14 +40,16 @@ def search(outcomes: Sequence[TrialOutcome]) -> tuple[CurveStep, ...]:
 
 
 def knee(curve: Sequence[CurveStep]) -> int | None:
-    """Return the index of the step with the most power: the received rate divided by the p99.
+    """Return the index of the step with the highest power: the received rate divided by the p99.
 
-    Power, and its maximum as the point to run at: L. Kleinrock, "Power and Deterministic Rules of Thumb for
-    Probabilistic Problems in Computer Communications", ICC 1979. Kleinrock divides by the mean response time; we divide
-    by the p99, because deadlines depend on the tail. For M/M/1 the maximum is at half of the capacity, where the
-    latency has doubled. Rejected: Kneedle (Satopää et al., 2011), which needs a smoothed curve and a sensitivity that
-    ten steps cannot give. The step as fast as possible is not considered: without a schedule, latency counts from the
-    call of publish and leaves out the wait before that call. None if no step has a p99 and loses at most ``KNEE_LOSS``.
+    None: no step has a p99 and loses at most ``KNEE_LOSS``.
+
+    Power, and its maximum as the best load: L. Kleinrock, "Power and Deterministic Rules of Thumb for Probabilistic
+    Problems in Computer Communications", ICC 1979. Kleinrock divides by the mean response time. We divide by the p99,
+    because deadlines depend on the tail. For M/M/1 the maximum is at half of the capacity, where the latency has
+    doubled. Rejected: Kneedle (Satopää et al., 2011), which needs a smoothed curve and a sensitivity that ten steps
+    cannot give. The step at full rate is not considered: without a schedule, latency counts from the call of publish
+    and leaves out the wait before that call.
     """
     candidates = [
         (each.received_hz / each.p99_ns, -index)
@@ -66,13 +68,16 @@ def sustainable(outcomes: Sequence[TrialOutcome]) -> Sustainable | None:
 
 
 def _held_hz(outcome: TrialOutcome) -> float | None:
-    """Return the rate that a search found: the rate of its last step. Higher rates held only for a short time."""
+    """Return the rate that a search found, which is the rate of its last step.
+
+    Higher rates passed only for a short time.
+    """
     last = outcome.steps[-1] if outcome.steps else None
     return last.rate_hz if last and last.held and last.failed is None else None
 
 
 def _bound_hz(cell: Cell, saturated: Step) -> float:
-    """Return the rate of each publisher at which the offered load equals the rate that arrived at saturation."""
+    """Return the rate of each publisher at which the offered load equals the received load at saturation."""
     return saturated.received_hz * cell.topics / cell.publishers
 
 

@@ -1,7 +1,7 @@
-"""The machine's limits that rows ran into, by the evidence of their trials.
+"""The limits of the machine that rows met, by the evidence of their trials.
 
-Limits are looked for in rows that lost messages, whose p99 is far above their p50 or whose rate is far below the raw
-transport's, and in configurations that could not be measured.
+Rows are examined if they lost messages, if their p99 is far above their p50, or if their rate is far below the raw
+transport's. Configurations that could not be measured are examined too.
 """
 
 import re
@@ -17,23 +17,24 @@ from middlemark.stats.baselines import carrier_of
 from middlemark.stats.result import CellResult
 
 TAIL = 5.0
-"""Ratio of p99 to p50 from which a row's p99 is far above its p50."""
+"""A row's p99 is far above its p50 if the ratio is at least this."""
 SLOW = 3.0
-"""Ratio of the raw transport's rate to the row's rate from which the row's rate is far below."""
+"""A row's rate is far below the raw transport's if the raw transport's rate is at least this many times as high."""
 SOME = 0.001
-"""Share of dropped datagrams or segments that must be exceeded to explain a symptom."""
+"""A larger share of dropped datagrams or segments explains a symptom."""
 HELD = 0.02
-"""Share of the measured time from which the time that a limit took explains a symptom."""
+"""If a limit took at least this share of the measured time, it explains a symptom."""
 WAITING = 0.25
 _NO_ROOM = re.compile(r"SIGBUS|signal 7\b|bus error|no space left|not enough (space|memory)|ENOSPC|out of memory", re.I)
 _STOPS = ("cgroup_cpu", "cgroup_rt", "sched_rt_runtime_us")
-"""Checks of limits that stop threads. Stopped threads wait in the run queue: ``_run_queue`` would also report them."""
+"""Checks of limits that stop threads. ``_run_queue`` leaves these out, because stopped threads also wait in the
+run queue."""
 _LEAST_ROOM = 16 << 20
 _LARGE = 64 << 10
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
-    """A limit that a row ran into."""
+    """A limit that a row met."""
 
     cell: int
     """Index into the plan's cells."""
@@ -42,13 +43,13 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     symptom: str
     """The symptom in words: ``lost 59 % of its messages``."""
     seen: str
-    """The evidence, worded as the end of a sentence."""
+    """The evidence, as the end of a sentence."""
     setting: str = ""
-    """The file or sysctl that sets the limit, if the trials contain it."""
+    """The file or sysctl with the limit, if the trials name it."""
     advice: str = ""
-    """How to lift the limit, if it is not a setting of the machine."""
+    """How to lift the limit, if no setting of the machine lifts it."""
     weight: float
-    """Severity of the symptom, by which limits are sorted."""
+    """Severity of the symptom. Limits are sorted by it."""
 
 
 class _Trials(msgspec.Struct, frozen=True):
@@ -57,23 +58,23 @@ class _Trials(msgspec.Struct, frozen=True):
     carrier: str | None
 
     def network(self, field: str) -> int:
-        """Return the sum of the counter over all trials."""
+        """Return the sum of a counter of the network over all trials."""
         return sum(getattr(each.network, field) for each in self.outcomes if each.network is not None)
 
     def often(self, holds: Callable[[TrialOutcome], bool]) -> bool:
-        """Return whether the condition holds in at least half of the trials."""
+        """Say whether the condition is true in at least half of the trials; False without trials."""
         return bool(self.outcomes) and 2 * sum(map(holds, self.outcomes)) >= len(self.outcomes)
 
 
 Found = tuple[str, str, str, str]
-"""The check, the evidence, the setting, and the advice."""
+"""(check, evidence, setting, advice)."""
 Rule = Callable[[_Trials], Found | None]
 
 
 def limits_of(
     results: Sequence[CellResult], outcomes: Sequence[TrialOutcome], descriptions: Mapping[str, Description]
 ) -> tuple[Limit, ...]:
-    """Return the limits that the rows ran into, the worst symptom first. ``results``: a plan's cells in order."""
+    """Return the limits that the rows met, the worst symptom first. ``results``: a plan's cells in order."""
     found: list[Limit] = []
     for index, result in enumerate(results):
         symptom = _symptom(result)
@@ -121,7 +122,7 @@ def _symptom(result: CellResult) -> tuple[str, float] | None:
 def _receive_buffer(trials: _Trials) -> Found | None:
     cell = trials.cell
     if cell.rate == "max" and cell.reliability == "best-effort" and cell.pattern == "stream" and cell.size < _LARGE:
-        return None  # a flood fills every buffer
+        return None  # at full rate, every buffer is full
     text = "datagrams found a socket's receive buffer full (RcvbufErrors)"
     return _dropped(trials, "rmem_max", "udp_rcvbuf_errors", text)
 
@@ -175,7 +176,7 @@ def _quota(trials: _Trials) -> Found | None:
 
 
 def _real_time(trials: _Trials) -> Found | None:
-    """Find whether the budget of real-time threads stopped threads: the threads waited with the highest priority."""
+    """Find whether the limit for real-time threads stopped threads: they waited at the highest priority."""
     if trials.cell.priority == "other":
         return None
 
@@ -237,7 +238,7 @@ def _faults(trials: _Trials) -> Found | None:
 
 
 def _no_room(trials: _Trials) -> Found | None:
-    """Find whether /dev/shm was full, so that a trial was refused or died, or another transport was used."""
+    """Find whether /dev/shm was full, so that a trial was refused, died, or used another transport."""
     need = max(_LEAST_ROOM, 8 * trials.cell.size)
 
     def full(each: TrialOutcome) -> str:
@@ -262,7 +263,10 @@ def _no_room(trials: _Trials) -> Found | None:
 
 
 def _dropped(trials: _Trials, check: str, dropped: str, text: str, total: str = "udp_in_datagrams") -> Found | None:
-    """Find whether more than the share ``SOME`` was dropped in most trials. ``dropped``, ``total``: counters."""
+    """Find whether more than the share ``SOME`` was dropped in most trials.
+
+    ``dropped``, ``total``: names of counters.
+    """
 
     def many(each: TrialOutcome) -> bool:
         count, arrived = (getattr(each.network, name, 0) for name in (dropped, total))

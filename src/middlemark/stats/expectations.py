@@ -1,7 +1,7 @@
-"""Statistics of expectations: one part's figures compared with its band, and the looks at a growing run.
+"""Statistics of expectations: compare the figures of one part with its band, and plan the looks at a growing run.
 
-The interval of a part contains either the ratio of B to A, as in ``compare`` (Hodges and Lehmann, exact, paired by
-round), or the median of a cell's trials.
+The interval of a part is either of the ratio of B to A, as in ``compare`` (Hodges and Lehmann, exact, paired by round),
+or of the median of a cell's trials.
 """
 
 import itertools
@@ -21,15 +21,16 @@ from middlemark.stats.signed_rank import signed_rank
 from middlemark.stats.verdict import EFFICIENCY, MOST_TRIALS, POWER
 
 Figures = Mapping[int, float]
-"""The figure of each round."""
+"""Round → figure."""
 
 _MEDIAN = 2 / math.pi
-"""Efficiency of a median relative to a mean for normally distributed trials."""
+"""Efficiency of a median relative to a mean, for normally distributed trials."""
 _FURTHER = 1.5
-"""Ratio of the numbers of trials of consecutive looks."""
+"""Each look comes after this many times the trials of the look before."""
 _EQUAL_LOOKS = 4
 _EQUAL_SHARE = 0.2
-"""Share of the error of each of the first ``_EQUAL_LOOKS`` looks. Each further look has half of the remaining error."""
+"""Each of the first ``_EQUAL_LOOKS`` looks uses this share of the error. Each further look uses half of the remaining
+error."""
 
 
 class ClaimVerdict(StrEnum):
@@ -51,11 +52,12 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
     trials: int
     worst: tuple[int, float] | None = None
-    """The trial with the highest figure (without an upper edge: the lowest) and that figure."""
+    """The number and the figure of the trial with the highest figure (with the lowest if the band has no upper
+    edge)."""
 
     @property
     def is_inside(self) -> bool:
-        """The interval lies inside the band."""
+        """True if the interval is inside the band."""
         band = self.part.band
         if self.low is None or self.high is None:
             return False
@@ -63,7 +65,7 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_disjoint(self) -> bool:
-        """The interval and the band do not overlap."""
+        """True if the interval and the band do not overlap."""
         band = self.part.band
         if self.low is None or self.high is None:
             return False
@@ -79,14 +81,14 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Look(msgspec.Struct, frozen=True):
-    """A look after this number of trials, with its share of the error."""
+    """The number of trials at which expectations are judged, and the share of the error that this judgement uses."""
 
     trials: int
     share: float
 
 
 def look_trials(plan: Plan) -> Iterator[int]:
-    """Yield the numbers of trials after which an expectation of a growing run is looked at."""
+    """Yield the numbers of trials after which the expectations of a growing run are judged."""
     testable = sum(not isinstance(each.claim, Untestable) for each in plan.expectations)
     first = fewest_trials(ALPHA * _EQUAL_SHARE / max(1, testable))
     for look in itertools.count():
@@ -94,14 +96,17 @@ def look_trials(plan: Plan) -> Iterator[int]:
 
 
 def share_of(look: int) -> float:
-    """Return the share of the error of a look, counted from 1; 0 is the only look at a run that does not grow."""
+    """Return the share of the error that a look uses.
+
+    Looks count from 1; 0 is the only look at a run that does not grow.
+    """
     return _EQUAL_SHARE * 0.5 ** max(0, look - _EQUAL_LOOKS) if look else 1.0
 
 
 def looks(plan: Plan, trials: int, *, ended: bool) -> list[Look]:
     """Return the looks at an expectation with this number of trials.
 
-    ``ended``: no trial follows, so the trials since the last look get their own look.
+    ``ended``: no trial follows, so the trials since the last look get a look of their own.
     """
     if plan.deciding is None:
         return [Look(trials, 1.0)]
@@ -112,7 +117,7 @@ def looks(plan: Plan, trials: int, *, ended: bool) -> list[Look]:
 
 
 def judged_part(part: ClaimPart, figures: Figures, level: float) -> JudgedPart:
-    """Return the part with its interval. ``level`` is the probability that the true value lies outside."""
+    """Return the part with its interval. ``level``: the probability that the true value is outside the interval."""
     values = [*figures.values()]
     if part.b is not None:
         times, low, high = signed_rank([math.log(each) for each in values], 1 - level).ratio
@@ -126,9 +131,9 @@ def judged_part(part: ClaimPart, figures: Figures, level: float) -> JudgedPart:
 
 
 def trials_needed(judged: JudgedPart, figures: Figures, level: float) -> int | None:
-    """Return roughly how many trials show on which side of an edge the figure lies; None: too many.
+    """Return about how many trials show on which side of the band's edge the figure lies; None: too many.
 
-    The number is from the normal approximation.
+    The number comes from the normal approximation.
     """
     values = [*figures.values()]
     fewest = max(fewest_trials(level), len(values) + 1)

@@ -1,10 +1,12 @@
 """The p-values of many comparisons at once, adjusted for their number (family-wise error).
 
+Comparisons with the same size, pattern and rate have one *question*: they scatter similarly.
+
 The method is the step-down max-T of Westfall & Young (1993) with joint sign flips of the rounds (Romano & Wolf, 2005).
-If A and B do not differ, chance decided in each round which side was slower, and the difference could have had the
-opposite sign. All comparisons of a round are flipped together, which preserves the dependence of comparisons that share
-a side or the state of the machine. Holm's correction ignores that dependence, and with few rounds no difference passes
-Holm's correction: the smallest possible p-value is 1/32 for six rounds and 1/512 for ten, however large the difference.
+If A and B do not differ, chance decides in each round which side is slower, and the difference could as well have the
+opposite sign. All comparisons of a round are flipped together, so comparisons that share a side, or a disturbance of
+the machine, stay dependent. Holm's correction ignores that dependence. With few rounds no difference passes it: the
+smallest possible p-value is 1/32 for six rounds and 1/512 for ten, however large the difference.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -15,21 +17,21 @@ import numpy.typing as npt
 Values = npt.NDArray[np.float64]
 
 FLIPS = 2048
-"""Number of sign flips: all possible flips for up to 12 rounds, random ones for more rounds."""
+"""Number of sign flips: all possible flips for up to 12 rounds, random flips for more rounds."""
 _LEAST = 1e-3
-"""Smallest standard deviation of the log-ratios that is assumed."""
+"""A smaller standard deviation of the log-ratios is taken as this value."""
 _CLIP = 8.0
-"""Log-ratios are clipped to this many standard deviations of their question: one stall hides no difference."""
+"""Log-ratios are clipped to this many standard deviations of their question, so that one stall hides no difference."""
 _AT_A_TIME = 4_000_000
 
 
 def family_p(differences: Sequence[Mapping[int, float]], questions: Sequence[Hashable]) -> list[float]:
     """Return the adjusted two-sided p-value of each comparison.
 
-    ``differences`` are the log-ratios of each comparison by round, at least two. The family-wise error is controlled:
-    the probability that any comparison without a true difference has an adjusted p of at most x is at most x.
-    Comparisons with the same entry in ``questions`` are assumed to scatter alike: the variance of each is taken as at
-    least the median of its question. Otherwise six values that agree by chance would pass for precise.
+    ``differences``: for each comparison, round → log-ratio, at least two. The family-wise error is controlled: the
+    probability that any comparison without a true difference has an adjusted p of at most x is at most x. Comparisons
+    with equal ``questions`` are assumed to scatter alike. The variance of each is taken as at least the median of its
+    question. Otherwise six values that agree by chance would count as precise.
     """
     if not differences:
         return []
@@ -61,8 +63,9 @@ class _Family:
     def adjusted(self) -> list[float]:
         """Return the p-values.
 
-        A p-value is the share of flips in which this comparison, or one with a smaller observed |t|, reaches this
-        comparison's observed |t|. It is at least the p-value of each comparison with a larger observed |t|.
+        The p-value of a comparison is the share of flips in which its own |t|, or the |t| of a comparison with a
+        smaller observed |t|, reaches its observed |t|. It is at least the p-value of each comparison with a larger
+        observed |t|.
         """
         flips = _flips(len(self.values))
         observed = self._t(flips[:1])[0]
@@ -78,14 +81,14 @@ class _Family:
         return [float(each) for each in found]
 
     def _t(self, flips: Values) -> Values:
-        """Return the |t| of each comparison (mean divided by standard error), a row per flip.
+        """Return |t| (mean divided by standard error), a row for each flip and a column for each comparison.
 
-        The standard error uses the larger of the comparison's own variance and the variance of its question.
+        The standard error uses the larger of two variances: the comparison's own, and the median of its question.
         """
         sums = flips @ self.values
         variances = self._variances(sums, self.squares)
-        # The question's variance in this flip, but at most the observed variance: a true difference increases the
-        # variance in most flips.
+        # The median variance of the question in this flip, but at most the observed one: a true difference increases
+        # the variance in most flips.
         least = np.clip(self._shared(variances), _LEAST**2, self.scatter)
         error = np.sqrt(np.maximum(variances, least) / self.counts)
         means = np.abs(sums) / self.counts
@@ -99,7 +102,7 @@ class _Family:
         return variances
 
     def _shared(self, variances: Values) -> Values:
-        """Return for each comparison the median variance of its question."""
+        """Return for each comparison the median variance of the comparisons with the same question."""
         shared = np.empty_like(variances)
         for each in self.members:
             shared[:, each] = np.median(variances[:, each], axis=1, keepdims=True)
@@ -107,9 +110,9 @@ class _Family:
 
 
 def _flips(rounds: int) -> Values:
-    """Return the signs of the rounds, a row per flip; the first row changes nothing.
+    """Return the signs of the rounds, a row for each flip. The first row changes nothing.
 
-    Flipping all rounds does not change any distance from zero, so the first round is never flipped.
+    If all rounds are flipped, no distance from zero changes. So the first round is never flipped.
     """
     if 2 ** (rounds - 1) <= FLIPS:
         bits = (np.arange(2 ** (rounds - 1))[:, None] >> np.arange(rounds - 1)) & 1

@@ -1,4 +1,4 @@
-"""Precision of a cell's figure: the interval of its trials' median, and the cells that need more trials."""
+"""The interval of the median of a cell's trials, and the cells that need more trials."""
 
 import functools
 import math
@@ -13,11 +13,11 @@ from middlemark.model.plan import Precision
 
 RESAMPLES = 4000
 FEWEST = 6
-"""Fewest trials for an interval. With fewer, the interval would be little more than the range of the figures."""
+"""Fewest trials for an interval. With fewer trials, it would be little more than the range of the figures."""
 
 
 def median_interval(figures: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return the percentile bootstrap interval (Efron, 1979) of the median; None with fewer than ``FEWEST``.
+    """Return the percentile bootstrap interval (Efron, 1979) of the median; None: fewer than ``FEWEST`` figures.
 
     Whole trials are drawn, because samples of one trial are correlated. The draws are deterministic.
     """
@@ -31,10 +31,10 @@ def median_interval(figures: Sequence[float], confidence: float = 0.95) -> tuple
 
 
 def exact_median_interval(figures: Sequence[float], confidence: float) -> tuple[float, float] | None:
-    """Return two of the figures that contain the median of the distribution with at least this confidence.
+    """Return the two figures between which the distribution's median lies, with at least this confidence.
 
-    The interval inverts the sign test (Thompson, 1936) and is valid for any distribution, also a bimodal one. None if
-    there are too few figures for this confidence.
+    The interval inverts the sign test (Thompson, 1936) and is valid for any distribution, also a bimodal one. None: too
+    few figures for this confidence.
     """
     trials = len(figures)
     beyond, outside = -1, 0.0
@@ -46,7 +46,7 @@ def exact_median_interval(figures: Sequence[float], confidence: float) -> tuple[
 
 @functools.lru_cache(maxsize=64)
 def _middle_ranks(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the ranks of the middle two figures in each bootstrap draw of ``count`` trials."""
+    """Return the ranks of the middle two figures in each bootstrap draw of ``count`` trials, as two arrays."""
     drawn = np.sort(np.random.default_rng(count).integers(0, count, (RESAMPLES, count)), axis=1)
     return drawn[:, (count - 1) // 2], drawn[:, count // 2]
 
@@ -61,7 +61,7 @@ class Imprecision(msgspec.Struct, frozen=True):
 def reach(figures: Sequence[float]) -> float | None:
     """Return the distance from the median to the farther end of its interval, as a share of the median.
 
-    None with fewer than six figures, which have no interval.
+    None: fewer than six figures have no interval.
     """
     interval = median_interval(figures)
     if interval is None:
@@ -71,7 +71,7 @@ def reach(figures: Sequence[float]) -> float | None:
 
 
 def imprecision(precision: Precision, figures: Mapping[int, Sequence[float]], rounds: int) -> Imprecision:
-    """Return the cells that are not precise enough after these rounds. ``figures``: of measured trials, by cell."""
+    """Return the cells that are not precise enough after these rounds. ``figures``: cell → its trials' figures."""
     imprecise = []
     unmeasured = []
     for cell in precision.focus:

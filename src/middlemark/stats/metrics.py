@@ -1,6 +1,6 @@
-"""Every metric, declared once: its meaning, how it is read from a trial, its unit, and which direction is worse.
+"""Every metric, declared once: its meaning, its unit, how it is read from a trial, and which direction is worse.
 
-The metrics of ``compare`` and its gates, of reports, JSON and exports, and the manual's table follow from this table.
+The metrics of ``compare`` and its gates, of reports, JSON and exports, and the manual's table come from this table.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 
     means: str
     figure: Figure
-    """Returns the trial's figure; None: not measured. Only positive figures are compared, for their ratio."""
+    """Returns the trial's figure; None: not measured. Only positive figures are compared, because a ratio needs
+    them."""
     unit: str
     """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, medians; 1 for a share.
     """
@@ -37,17 +38,18 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """The words for a B that is better than A, and for a B that is worse."""
     higher_is_better: bool = False
     applies: Callable[[Cell], bool] = lambda _: True
-    """Returns whether in such a cell the metric describes the middleware, and not a schedule or a queue."""
+    """Returns whether the metric describes the middleware in this cell, and not a schedule or a queue."""
     where: str = "any"
     """The condition of ``applies`` in words."""
     samples: tuple[str, ...] = ()
-    """Fields of round trips from which the metric is computed, in addition to ``COMPARED_TIMES``."""
+    """Fields of round trips that the metric needs in addition to ``COMPARED_TIMES``."""
     latency: bool = False
-    """The metric is computed from the times of messages that arrived; lost messages have no time."""
+    """True if the metric is computed from the times of messages that arrived. Lost messages have no time."""
     has_raw_transport: bool = False
-    """Raw transports bound the metric. They do not bound processor time or memory."""
+    """True if no middleware can be better than a raw transport by this metric. Not true of processor time and
+    memory."""
     of_cell: bool = False
-    """A cell's result contains the figure. For other metrics, CSV contains the median over trials."""
+    """True if a cell's result has the figure. For other metrics, CSV has the median over trials."""
 
     @property
     def better(self) -> str:
@@ -61,15 +63,15 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _has_latency(cell: Cell) -> bool:
-    """Return whether one latency describes the cell.
+    """Say whether one latency describes the cell.
 
-    In a flood the latency would be queueing, and a workload has one latency per edge.
+    At full rate the latency would be queueing, and a workload has one latency for each edge.
     """
     return cell.workload is None and not by_rate(cell)
 
 
 def _has_throughput(cell: Cell) -> bool:
-    """Return whether the middleware determines the rate, and not a schedule."""
+    """Say whether the middleware determines the rate, and not a schedule."""
     return cell.workload is None and not isinstance(cell.rate, int | float) and not cell.burst
 
 
@@ -318,17 +320,17 @@ METRICS: Mapping[str, Metric] = {
     **{name: _of_workers(name, None) for name in PER_ROLE},
     **{f"{name}.{role}": _of_workers(name, role) for name in PER_ROLE for role in ROLES},
 }
-"""Every metric by the name that a user types."""
+"""Metric, as the user types it → its declaration."""
 
 OF_EDGES = frozenset(name for name, each in METRICS.items() if each.latency) | {"throughput", "loss"}
-"""Metrics that each edge of a workload also has."""
+"""Metrics that an edge of a workload also has."""
 
 COMPARED_TIMES = ("round_trip_ns",)
-"""Fields of a round trip from which most metrics are computed. Reading all seven fields takes seven times as long."""
+"""Fields of a round trip that most metrics need. Reading all seven fields takes seven times as long."""
 
 
 def named_metrics() -> str:
-    """Return the names in one sentence; the variants for roles are abbreviated."""
+    """Return the names in one sentence. Variants for roles are abbreviated."""
     without_role = [name for name in METRICS if "." not in name or name[1].isdigit()]
     return (
         ", ".join(f"{name}[.ROLE]" if name in PER_ROLE else name for name in without_role)
@@ -338,11 +340,11 @@ def named_metrics() -> str:
 
 _MEANT = {"latency": "p50", "median": "p50", "average": "mean", "jitter": "spread", "rate": "throughput"}
 _MEANT |= {"bandwidth": "bytes", "rss": "memory", "lost": "loss"}
-"""Word that users type → the metric that they mean."""
+"""Another word that users type → the metric."""
 
 
 def read_metrics(typed: str | None, option: str = "--metric") -> tuple[tuple[str, ...], list[Problem]]:
-    """Return the metrics named in a text like ``p50,cpu``, and every problem. ``typed`` is None: no metrics."""
+    """Return the metrics in a text like ``p50,cpu``, and all problems. None as text: no metrics."""
     names = tuple(dict.fromkeys(each.strip() for each in typed.split(","))) if typed is not None else ()
     problems = []
     for name in names:
@@ -354,13 +356,13 @@ def read_metrics(typed: str | None, option: str = "--metric") -> tuple[tuple[str
 
 
 def times_of(metrics: Iterable[str]) -> tuple[str, ...]:
-    """Return the fields of round trips from which these metrics are computed."""
+    """Return the fields of round trips that these metrics need."""
     further = (field for name in metrics for field in METRICS[name].samples)
     return (*COMPARED_TIMES, *dict.fromkeys(further))
 
 
 def by_trial(cell: Cell, trials: Sequence[TrialSummary]) -> dict[str, tuple[float | None, ...]]:
-    """Return, for every metric that at least one measured trial has, the figure of each trial, in the trials' order."""
+    """Return metric → figure of each trial in order, for every metric that at least one trial has."""
     measured = [each for each in trials if each.outcome.failed is None]
     found = {
         name: tuple(metric.figure(cell, each) for each in measured)

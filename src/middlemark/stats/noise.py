@@ -17,19 +17,19 @@ from middlemark.stats.result import Attribution, CellResult, Noise, Preemptor, T
 from middlemark.stats.trials import TrialSummary, figures
 
 TAKEN = 0.01
-"""Share of the processors' time that other processes may take. With a larger share, the disturbance affects the trial's
-p99 and not only its tail."""
+"""Other processes may take this share of the processors' time. A larger share affects the trial's p99, and not only its
+tail."""
 
 DELAYED = 0.05
-"""Share of the time that roles may wait for a processor, if only that wait is known. Wake-ups on an idle machine also
-wait. The probes measure this wait, which is subtracted, but the wait varies between wake-ups."""
+"""Roles may wait for a processor for this share of the time; used if only this wait is known. Wake-ups on an idle
+machine also wait. The probes measure that wait, and it is subtracted, but it varies between wake-ups."""
 
 RESTLESS = 3.0
-"""A trial is disturbed if the share of time in which the processors were interrupted before and after it exceeds TAKEN
-and this many times the share of the run's median trial."""
+"""A trial is disturbed if its processors were interrupted for a share of the time, before and after it, that exceeds
+both TAKEN and this many times the share of the run's median trial."""
 
 MORE_IRQ = 0.05
-"""Share of the time by which a trial's interrupts may exceed those of the cell's median trial."""
+"""The share of time in interrupts may exceed the share of the cell's median trial by this difference."""
 
 MOST_PREEMPTORS = 8
 MOST_NAMED = 4
@@ -44,7 +44,7 @@ NO_WAKES = "the probes before and after the run's trials never slept: the time t
 DAEMON = "the roles also wait for the middleware's daemon"
 
 _ROLES = ("ping", "pong", "publisher", "subscriber", "client", "server")
-"""First words of the names of the roles' threads. Some names have a number after these words."""
+"""First words of the names of the roles' threads. A number may follow."""
 
 
 class Usual(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class Usual(msgspec.Struct, frozen=True):
 
     still_share: float | None
     wake_ns: float | None
-    """Time that a woken thread waits for a processor that no other thread has."""
+    """Time in ns that a woken thread waits for a processor that no other thread has."""
 
 
 def with_noise(
@@ -60,7 +60,7 @@ def with_noise(
     of_cell: Sequence[Sequence[TrialSummary]],
     descriptions: Mapping[str, Description],
 ) -> list[CellResult]:
-    """Return the results with their noise, and with a warning about the trials in which the noise was too strong."""
+    """Return the results with their noise. A result with a too strongly disturbed trial also gets a warning."""
     seen = [each.outcome.noise for trials in of_cell for each in trials if each.outcome.noise]
     still = stillness(seen)
     usual = Usual(still_share=_median(map(_restless, seen)), wake_ns=_median(map(_wake_ns, seen)))
@@ -146,7 +146,7 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
     )
     more = None if irq is None else _irq(seen) - irq
     throttled = moved.throttled if moved else None
-    # The kernel counts stolen time in ticks, so a single tick may be chance.
+    # The kernel counts stolen time in ticks, so one tick may be chance.
     certain = moved is not None and sum(each.steal_ns for each in moved.processors) > TICK_NS
     steal = (noise.steal_share or 0.0) if certain else 0.0
     return msgspec.structs.replace(noise, marked=_marks(noise, steal, throttled, usual.still_share, more))
@@ -155,7 +155,7 @@ def _trial(summary: TrialSummary, seen: Witnessed, still: Stillness, usual: Usua
 def _crowded(outcome: TrialOutcome) -> bool:
     """Say whether there are more roles than processors, as in a robot with many nodes.
 
-    The roles then wait for a processor that another role uses, so ``delay_share`` would not be noise of the machine.
+    The roles then wait for each other, so ``delay_share`` would not be noise of the machine.
     """
     roles = [each for cost in outcome.costs for each in cost.threads if _is_role(each)]
     return outcome.noise is not None and sum(each.threads or 0 for each in roles) > len(outcome.noise.cpus)
@@ -166,7 +166,7 @@ def _is_role(thread: ThreadCost) -> bool:
 
 
 def _own_threads_ns(outcome: TrialOutcome) -> int:
-    """Return how long (ns) the middleware's own threads ran: all threads that are not the roles' threads."""
+    """Return the time in ns of the middleware's own threads, which are all threads except the roles'."""
     threads = [thread for cost in outcome.costs for thread in cost.threads]
     return sum(each.cpu_ns for each in threads if not _is_role(each))
 
@@ -210,7 +210,7 @@ def _preemptors(seen: Witnessed, time_ns: float) -> tuple[Preemptor, ...]:
 def _marks(
     noise: TrialNoise, steal: float, periods: int | None, usual: float | None, more_irq: float | None
 ) -> tuple[str, ...]:
-    """Return in words the disturbances that exceed their limits; empty: no disturbance exceeds its limit."""
+    """Return the disturbances that exceed their limits, in words; empty: none does."""
     found = []
     if (noise.others_share or 0.0) + steal > TAKEN and (noise.others_share or 0.0) >= steal:
         found.append(f"other processes had {percent(noise.others_share or 0.0)} of its processors' time{_who(noise)}")
@@ -253,7 +253,7 @@ _ADVICE = {
 
 
 def disturbed(noise: Noise) -> RunWarning | None:
-    """Return the warning that names the trials in which the machine took too much; None: there are no such trials."""
+    """Return the warning about the trials that the machine disturbed too much; None: there are no such trials."""
     marked = [each for each in noise.trials if each.marked]
     if not marked:
         return None
@@ -268,7 +268,7 @@ def disturbed(noise: Noise) -> RunWarning | None:
 
 
 def _intervals(outcome: TrialOutcome) -> tuple[tuple[float, float], ...]:
-    """Return the longest intervals in which another process had a role's processor, in s since the measuring began."""
+    """Return the longest intervals in which another process used a role's processor, in s since the measuring began."""
     seen = outcome.noise
     if seen is None or seen.switches is None:
         return ()
@@ -281,7 +281,7 @@ def _probes(seen: Witnessed) -> tuple[Still, ...]:
 
 
 def _restless(seen: Witnessed) -> float | None:
-    """Return the share of the probes' time in which the probing thread, which had a processor, was interrupted."""
+    """Return the share of the probes' time in which the probing thread was interrupted. None: nothing was probed."""
     probes = _probes(seen)
     spun = sum(each.spun_ns - each.taken.total_ns for each in probes)
     return min(1.0, sum(each.gaps.total_ns for each in probes) / spun) if spun > 0 else None

@@ -1,6 +1,6 @@
-"""One-way latencies of one trial of a stream, from the intended instant and from sending, and the times of writing.
+"""One-way latencies of one trial of a stream, from the intended instant and from the send, and the times of writing.
 
-A one-way latency is the difference of two readings of one clock. Either both ends read the same clock, or stamps of
+A one-way latency is the difference of two readings of one clock. Either both ends read the same clock, or the times of
 another host were converted to it (``TrialOutcome.clocks``).
 """
 
@@ -20,22 +20,22 @@ from middlemark.stats.tally import summary_of
 
 _CHUNK = 1 << 20
 TIMES_UNCERTAINTY = 10
-"""Least ratio of a latency to the uncertainty of the clocks; shorter latencies are left out."""
+"""A latency is left out if it is less than this many times the uncertainty of the clocks."""
 
 
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
     """Summaries of one trial.
 
-    ``absent`` is why ``from_sent`` is None. ``in_histogram`` latencies were counted in a histogram, and are accurate to
-    0.8 %.
+    ``absent``: the reason why ``from_sent`` is None. ``in_histogram``: the number of latencies in a histogram, which
+    are accurate to 0.8 %.
     """
 
     all: Summary | None
     all_absent: str | None = None
-    """Why ``all``, or some of its figures, are None."""
+    """The reason why ``all``, or some of its figures, are None."""
     by_subscriber: Mapping[int, Summary]
     absent_of: Mapping[int, str] = {}
-    """Why a subscriber has no median, or why some of its figures were left out, by its index."""
+    """Index of a subscriber → the reason why it has no median, or why some of its figures were left out."""
     from_sent: Summary | None
     absent: str | None
     write: Summary | None
@@ -75,7 +75,7 @@ def one_way(kept: Sequence[Kept]) -> OneWay:
 
 
 def too_few(messages: int) -> str | None:
-    """Return why this number of messages has no median; None: there is a median."""
+    """Return why this number of messages has no median; None: it has one."""
     needed = samples_needed(QUANTILES["p50"])
     if messages >= needed:
         return None
@@ -97,7 +97,7 @@ def without_times(found: OneWay, absent: str) -> OneWay:
 
 
 def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
-    """Return the summaries without figures between two hosts below ten times the uncertainty of their clocks."""
+    """Return the summaries. Times between two hosts are left out below ten times the uncertainty of their clocks."""
     least = TIMES_UNCERTAINTY * clocks.uncertainty_ns
 
     def certain(summary: Summary) -> Summary:
@@ -124,7 +124,7 @@ def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
 
 
 def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> tuple[Numbers | None, str | None]:
-    """Return ``one_way_ns`` minus the lateness of each send. If some sends are unknown: None and the reason."""
+    """Return ``one_way_ns`` minus the lateness of each send, and None. If a send is unknown: None and the reason."""
     outgrown = [each.index for each in subscribers if each.histogram is not None]
     if outgrown:
         return None, f"the memory of subscriber {outgrown[0]} was full: later messages are counted in a histogram"
@@ -160,7 +160,7 @@ def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Number
         late = publisher.raw["late_ns"][places]
         if (late >= SATURATED).any():
             return f"publisher {int(publisher_id)} fell behind by more than the 4.29 s that its record holds"
-        # The receiver's reading may be earlier than the sender's by the resolution of the clock; the time is then 0.
+        # By the resolution of the clock, the receiver may read an earlier time than the sender. The latency is then 0.
         times[chosen] = np.maximum(arrivals["one_way_ns"][chosen].astype(np.int64) - late.astype(np.int64), 0)
     return None
 
@@ -179,6 +179,6 @@ def _together(parts: Sequence[Numbers]) -> Numbers:
 
 
 def round_trips(kept: Sequence[Kept]) -> Samples | None:
-    """Return the round trips of all clients of one trial, one client after the other; None if there is no client."""
+    """Return the round trips of all clients of one trial, client by client; None: there is no client."""
     clients = [each.raw for each in kept if each.role == "client"]
     return _together(clients) if clients else None

@@ -1,11 +1,10 @@
-"""Samples above the 99.9th percentile of a trial, attributed to the machine, to the middleware, or to neither.
+"""Samples above the 99.9th percentile of a trial, and their cause: the machine, the middleware, or unknown.
 
 A sample is the **machine's** if another process had a role's processor for at least half of the time by which the
-sample exceeds the median. The kernel's record of context switches shows such times to the microsecond. A sample without
-such a record may still be the machine's, because interrupts and the hypervisor leave no record. The probes around the
-run's trials measure how often a processor is interrupted for that long. These measurements give an upper bound (95 %)
-of the number of samples that such gaps explain. The samples beyond that number are the **middleware's**; nothing shows
-which samples they are. All other samples are **unknown**.
+sample exceeds the median. The kernel's record of context switches shows such times to the microsecond. Interrupts and
+the hypervisor leave no record. The probes around the run's trials measure how often they interrupt a processor for that
+long, which gives an upper bound (95 %) of the number of samples that such gaps explain. The samples beyond that number
+are the **middleware's**, but nothing shows which samples they are. All other samples are **unknown**.
 """
 
 import math
@@ -24,16 +23,19 @@ from middlemark.stats.samples import Kept, Samples
 
 SLACK_NS = 2_000.0
 DRIFT = 2e-5
-"""Relative difference between a worker's clock and the kernel's, which comes from calibration."""
+"""Relative difference between a worker's clock and the kernel's clock, by the accuracy of the calibration."""
 
 LEAST_NS = 1000
-"""The shortest gap that the probe counts."""
+"""The shortest gap that the probe counts, in ns."""
 
 _CHUNK = 1 << 22
 
 
 class Exposure(msgspec.Struct, frozen=True):
-    """A trial's exposure to disturbances that leave no record: its processor time and the number of its wake-ups."""
+    """The processor time of a trial's roles and the number of their wake-ups.
+
+    Disturbances without a record hit these.
+    """
 
     processor_s: float
     wakes: int
@@ -45,24 +47,23 @@ class Outliers(msgspec.Struct, frozen=True, kw_only=True):
     above: int
     machine: int
     unexplained_ns: tuple[float, ...] = ()
-    """For each sample that is not the machine's, the time by which the sample exceeds the median, in descending
-    order."""
+    """For each sample that is not the machine's: the ns by which it exceeds the median, in descending order."""
     exposure: Exposure | None = None
     blind: str | None = None
-    """Why no sample can be attributed to the middleware with certainty; None: some samples can be attributed."""
+    """The reason why no sample can be attributed to the middleware; None: samples can be attributed."""
 
 
 class Stillness(msgspec.Struct, frozen=True, kw_only=True):
-    """Disturbances seen by the probes of a run: gaps in their processor time, and late ends of their sleeps."""
+    """Disturbances that the probes of a run measured: gaps in their processor time, and late ends of their sleeps."""
 
     spun_s: float = 0.0
     gaps: tuple[tuple[int, int], ...] = ()
-    """(lower bound in ns, number) of the gaps, by octave."""
+    """(lower bound in ns, number of gaps) for each octave of the gaps' lengths."""
     wakes: int = 0
     late: tuple[tuple[int, int], ...] = ()
 
     def most(self, longer_ns: float, exposure: Exposure) -> float:
-        """Return an upper bound of the number of gaps of at least ``longer_ns`` in a trial; inf if nothing was probed.
+        """Return an upper bound of the number of gaps of at least ``longer_ns`` in a trial; inf: nothing was probed.
 
         The bound is the 95 % quantile of a Poisson distribution whose mean is itself an upper 95 % bound.
         """
@@ -88,7 +89,7 @@ def stillness(trials: Iterable[Witnessed]) -> Stillness:
 
 
 def poisson_quantile(mean: float) -> int:
-    """Return the smallest number that a Poisson variable of this mean exceeds in at most 5 % of cases."""
+    """Return the smallest number that a Poisson variable with this mean exceeds in at most 5 % of cases."""
     if mean > 500:  # the normal distribution is close enough
         return math.ceil(mean + 1.6449 * math.sqrt(mean))
     number, term = 0, math.exp(-mean)
@@ -101,10 +102,10 @@ def poisson_quantile(mean: float) -> int:
 
 
 def upper_bound(count: int) -> float:
-    """Return the upper 95 % bound of the mean of a Poisson variable that had the value ``count``.
+    """Return the upper 95 % bound of the mean of a Poisson variable, if its value was ``count``.
 
-    The bound is half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936), computed by the
-    cube formula of Wilson and Hilferty (1931), which is accurate to 1 %.
+    The bound is half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936). The cube formula
+    of Wilson and Hilferty (1931) computes it to 1 %.
     """
     shape = count + 1
     return float(shape * (1 - 1 / (9 * shape) + 1.6449 / (3 * math.sqrt(shape))) ** 3)
@@ -118,7 +119,7 @@ class RoleTimes(msgspec.Struct, frozen=True):
 
 
 def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
-    """Return a trial's samples above p99.9; None: there are no such samples, or the machine was not observed.
+    """Return a trial's samples above p99.9. None: there are no such samples, or the machine was not observed.
 
     ``summary`` is of all parts together. A gap may lengthen one sample of each part.
     """
@@ -130,7 +131,7 @@ def outliers(parts: Sequence[RoleTimes], summary: Summary | None, outcome: Trial
     taken = np.concatenate([np.asarray(part.values[at], dtype=np.float64) for part, at in chosen])
     if len(taken) == 0:
         return None
-    # Subtracted as integers, because a double cannot hold the time since boot to the nanosecond.
+    # Subtract as integers: a double does not represent the time since boot to the nanosecond.
     begin = np.concatenate(
         [(part.begins(at).astype(np.int64) - seen.from_ns).astype(np.float64) for part, at in chosen]
     )
@@ -170,7 +171,7 @@ def of_round_trips(senders: Sequence[Samples], summary: Summary | None, outcome:
 
 
 def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
-    """Return the outliers of a stream, from the intended instants; also None if samples were counted in a histogram."""
+    """Return the outliers of a stream, from the intended instants. None also if samples are in a histogram."""
     subscribers = [each for each in kept if each.role == "subscriber"]
     if any(each.histogram is not None for each in subscribers):
         return None
@@ -186,14 +187,14 @@ def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutco
 def middlewares(found: Outliers, still: Stillness, *, least_ns: float = 0.0) -> int:
     """Return the least number of unexplained samples that the middleware caused.
 
-    For each length: the number of samples that exceed the median by at least this length, minus the upper bound of the
-    number of gaps of at least half this length. The result is the largest of these differences. Samples less than
-    ``least_ns`` beyond the median are left out.
+    For each length in ns, two numbers are compared: the samples that exceed the median by at least this length, and the
+    upper bound of the gaps of at least half this length. The result is the largest difference of the two. Samples less
+    than ``least_ns`` above the median are left out.
     """
     if found.blind is not None or found.exposure is None:
         return 0
     excesses = [each for each in found.unexplained_ns if each >= max(least_ns, 2 * LEAST_NS)]
-    # The probes count by octave, so the bound is constant within an octave, and the octave's last sample gives the
+    # The probes count by octave, so the bound is constant within an octave, and the last sample of an octave gives the
     # largest difference.
     octaves = {math.frexp(excess / (2 * LEAST_NS))[1]: rank for rank, excess in enumerate(excesses, start=1)}
     certain = max((rank - still.most(excesses[rank - 1] / 2, found.exposure) for rank in octaves.values()), default=0)
@@ -213,7 +214,7 @@ def _blind(outcome: TrialOutcome, seen: Witnessed) -> str | None:
 
 
 def _threshold(parts: Sequence[Numbers]) -> float:
-    """Return the nearest-rank p99.9, even if too few samples lie beyond it for a report."""
+    """Return the p99.9 by nearest rank, even if too few samples are above it for a report."""
     values = np.concatenate([np.asarray(each) for each in parts])
     rank = len(values) - len(values) // 1000 - 1
     return float(np.partition(values, rank)[rank])
@@ -229,7 +230,7 @@ def _above(values: Numbers, threshold: float) -> npt.NDArray[np.int64]:
 def _had_by_others(
     spells: Sequence[tuple[int, int, int]], begins: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return how long, between each begin and end, another process had at least one of the processors."""
+    """Return for each interval from begin to end how long another process had at least one of the processors, in ns."""
     union: list[list[float]] = []
     for begin, length, _ in sorted(spells):
         if union and begin <= union[-1][1]:
@@ -244,7 +245,7 @@ def _had_by_others(
 
 
 def _longer(counts: Sequence[tuple[int, int]], ns: float) -> int:
-    """Return how many gaps may be as long as ``ns``. A bucket ends at twice its lower bound and counts as a whole."""
+    """Return how many gaps may have at least ``ns``. A bucket ends at twice its lower bound and counts as a whole."""
     return sum(count for lower, count in counts if 2 * lower > ns)
 
 

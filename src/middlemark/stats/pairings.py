@@ -1,4 +1,4 @@
-"""Pairs of cells that are compared: cells of one run that differ in one factor only, and equal cells of two runs."""
+"""Pairs of cells to compare: cells of one run that differ in one factor only, and equal cells of two runs."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,11 +17,11 @@ _HIDDEN = {
     "label": ("label", "native"),
     VERSION: (),
 }
-"""Factor → fields that may also differ if cells are compared by this factor. An adapter has its own transports, and a
-label may name a setting (a delay that the selftest adds)."""
+"""Factor → other fields that may also differ if cells are compared by this factor. For example, an adapter has its own
+transports, and a label may name a setting (a delay that the selftest adds)."""
 
 _MATTER = ("receive", "rate", "payload", "reliability", "processes", "pin")
-"""Factors that are named if they are unknown for an imported cell."""
+"""Factors that a reason against a comparison names, if an imported cell does not know them."""
 
 
 def level(each: Side, factor: str) -> Level:
@@ -37,7 +37,7 @@ def selected(each: Side, selection: Selection) -> bool:
 def by_factors(sides: Sequence[Side], factors: Sequence[str], reference: Selection | None = None) -> list[Pairing]:
     """Pair cells that differ in each of these factors and in no other factor.
 
-    ``reference`` selects the cells that may be A. Without it, each cell is paired with all previous cells.
+    ``reference``: A is one of these cells. None: each cell is compared with every earlier cell.
     """
     hidden = _hidden(factors)
     cells = [each.cell for each in sides]
@@ -64,17 +64,17 @@ def _hidden(factors: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_known(each: Side, factor: str) -> bool:
-    """Say whether the level is known. None is also a level of declared factors, unless an imported log lacks it."""
+    """Say whether the level is known. None is a level too, except for additional factors."""
     return factor not in each.cell.unknown and (factor in FACTOR_AT or level(each, factor) is not None)
 
 
 def at_levels_of_others(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Return for each cell a copy at each level of other adapters at which the cell is compared.
+    """Return for each cell one copy at each level at which it is compared with cells of other adapters.
 
-    This concerns factors that are requests to the middleware (``OF_MIDDLEWARE``), such as the reliability. If an
-    adapter was measured at only one level of such a factor, its cell is compared at every level that adapters with
-    several levels have, the most common first. If no adapter has several levels, its cell is compared at the most
-    common level. So a middleware that supports only best effort, or only loans, is still compared; its row shows the
+    Only factors that are requests to the middleware (``OF_MIDDLEWARE``) are changed, such as the reliability. If an
+    adapter was measured at only one level of such a factor, its cell is compared at every level of the adapters with
+    several levels, the most common level first. If no adapter has several levels, its cell is compared at the most
+    common level. So a middleware that supports only best effort, or only loans, is still compared. Its row shows the
     actual level.
     """
     found = [[each] for each in cells]
@@ -115,8 +115,8 @@ def _level_name(each: Side, factor: str) -> str:
 def run_against_run(first: Sequence[Side], second: Sequence[Side], but: Sequence[str] = ()) -> list[Pairing]:
     """Pair the cells of two runs that agree in all fields, except the fields of the factors ``but``.
 
-    If each run has one cell, these two are the pair. If a run has several levels of such a factor, the names contain
-    the level.
+    If each run has one cell, these two are the pair. If a run has several levels of a factor in ``but``, the names
+    contain the level.
     """
     if len(first) == len(second) == 1:
         return [Pairing(first[0], second[0], (first[0].label, second[0].label), _apart(first[0], second[0]))]
@@ -152,7 +152,7 @@ def _key(cell: Cell, but: Sequence[str]) -> tuple[object, ...]:
 
 
 def reasons_against(pairing: Pairing) -> tuple[str, ...]:
-    """Return why the two cells must not be compared; empty: a comparison is allowed."""
+    """Return why the two cells should not be compared; empty: they may be compared."""
     a, b = pairing.a.cell, pairing.b.cell
     polling = {each.receive == "poll" for each in (a, b) if "receive" not in each.unknown}
     payloads = {each.payload for each in (a, b) if "payload" not in each.unknown}
@@ -169,7 +169,10 @@ def reasons_against(pairing: Pairing) -> tuple[str, ...]:
 
 
 def _imported(side: Side) -> str:
-    """Return why an imported cell must not be compared: another tool, an unknown machine. Empty: not imported."""
+    """Return why an imported cell should not be compared: another tool, an unknown machine.
+
+    Empty: it is not imported.
+    """
     unknown = [each for each in _MATTER if each in side.cell.unknown]
     if not side.cell.unknown:
         return ""
@@ -178,17 +181,17 @@ def _imported(side: Side) -> str:
 
 
 MOST = 8_000
-"""Most pairings of a run that are judged by one metric. A factor that would exceed this number is left out."""
+"""At most this number of pairings of a run is judged by one metric. A factor that would exceed it is left out."""
 _FIRST = ("adapter", "transport", "loan", "reliability")
 
 
 def of_run(
     sides: Sequence[Side], together: Sequence[Sequence[str]] = ()
 ) -> tuple[dict[str, list[Pairing]], dict[str, int]]:
-    """Return the pairings of one run by factor, and the number of pairings left out because of ``MOST``, by factor.
+    """Return factor → pairings of one run, and factor → number of pairings that were left out because of ``MOST``.
 
-    Raw transports are included only if there are no other cells. ``together`` are the names of factors that the suites
-    vary together (``Plan.together``); the key of such factors is their names joined by commas.
+    Raw transports are included only if there are no other cells. ``together``: the names of factors that the suites
+    vary together (``Plan.together``); their key is the names joined by commas.
     """
     members = _compared(sides)
     found: dict[str, list[Pairing]] = {}
@@ -205,7 +208,7 @@ def of_run(
 
 
 def of_two_runs(first: Sequence[Side], second: Sequence[Side]) -> list[Pairing]:
-    """Return the pairs of a cell that both runs have and that may be compared."""
+    """Return the pairs of equal cells of two runs, if they may be compared."""
     pairings = run_against_run(_compared(first), _compared(second))
     return [each for each in pairings if each.a.cell == each.b.cell and not reasons_against(each)]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from middlemark.model.times import QUANTILES, Summary
 
 SAMPLES_BEYOND = 10
-"""A quantile is reported only if at least this many samples are expected beyond the quantile."""
+"""A quantile is reported only if at least this number of samples is expected above it."""
 
 _CHUNK = 1 << 20
 
@@ -30,21 +30,21 @@ def rank_of(quantile: Fraction, count: int) -> int:
 
 
 def _rounded_up(numerator: int, denominator: int) -> int:
-    return -(-numerator // denominator)  # Fraction is far slower than whole numbers
+    return -(-numerator // denominator)  # Fraction is far slower than integers
 
 
 def exact(values: Numbers, quantiles: tuple[Fraction, ...]) -> tuple[float | None, ...]:
     """Return nearest-rank quantiles: the smallest value with at least q·n values at or below it.
 
-    ``values`` has one dimension. None if fewer than ``SAMPLES_BEYOND`` samples are expected beyond the quantile. The
-    time is linear in n; one copy of the values is made.
+    ``values`` has one dimension. None: fewer than ``SAMPLES_BEYOND`` samples are expected above the quantile. The time
+    is linear in n, and one copy of the values is made.
     """
     count = len(values)
     ranks = [rank_of(q, count) - 1 if count >= samples_needed(q) else None for q in quantiles]
     wanted = sorted({rank for rank in ranks if rank is not None})
     if not wanted:
         return (None,) * len(ranks)
-    ordered = np.array(values)  # a contiguous copy: the samples' own memory is strided and must not be reordered
+    ordered = np.array(values)  # a contiguous copy, because the samples' memory is strided and must not be reordered
     ordered.partition(wanted)
     return tuple(None if rank is None else float(ordered[rank]) for rank in ranks)
 
@@ -57,7 +57,7 @@ def summarise(values: Numbers) -> Summary:
     if len(values) == 0:
         return Summary()
     lowest, highest = float(values.min()), float(values.max())
-    # Rounding may put the mean of equal values slightly outside of their range.
+    # By rounding, the mean of equal values may be slightly outside of their range.
     mean = min(max(chunked_sum(values, 0.0) / len(values), lowest), highest)
     stdev = math.sqrt(chunked_sum(values, mean, squared=True) / (len(values) - 1)) if len(values) > 1 else None
     found = dict(zip(QUANTILES, exact(values, tuple(QUANTILES.values())), strict=True))
@@ -65,7 +65,10 @@ def summarise(values: Numbers) -> Summary:
 
 
 def chunked_sum(values: Numbers, origin: float, *, squared: bool = False) -> float:
-    """Return the sum of distances from ``origin``, or of their squares, by chunks: 10^8 samples are not copied."""
+    """Return the sum of the distances from ``origin``, or of their squares.
+
+    Works in chunks, to copy few of 10^8 samples.
+    """
     parts = []
     for begin in range(0, len(values), _CHUNK):
         distances = values[begin : begin + _CHUNK].astype(np.float64) - origin

@@ -1,14 +1,16 @@
 """The elimination rule of a race: candidates that are significantly slower are eliminated, round after round.
 
-So trials are spent on the candidates that may win. Each look uses a part of the error (Lan & DeMets, 1983), so that all
-looks together eliminate the best candidate with a probability of at most 5 %. While there are many candidates, each
-candidate that is slower than the leader by more than a t quantile is eliminated, as in multiple comparisons with the
-best (Hsu, 1981). The scatter is moderated (Smyth, 2004): the scatter of all candidates counts as a few rounds of each
-candidate's own, because two values that happen to agree, or to differ, say little. The scatter is a median deviation,
-and values farther from a candidate's median than the scatter explains are clipped (Huber, 1964). On a machine with
-other work every fifth trial may be disturbed, and must not hide the undisturbed trials. The last few candidates are
-eliminated by the exact signed-rank test of their paired rounds. That test cannot screen, because its smallest p-value
-is 2/2^n: for 27 rivals it needs about ten rounds.
+So trials are spent on the candidates that may win. Each look uses a part of the error (Lan & DeMets, 1983): all looks
+together eliminate the best candidate with a probability of at most 5 %.
+
+With many candidates, a candidate is eliminated if it is slower than the leader by more than a t quantile, as in
+multiple comparisons with the best (Hsu, 1981). The scatter is moderated (Smyth, 2004): the scatter of all candidates
+counts as a few rounds of each candidate, because two values that happen to agree, or to differ, say little. The scatter
+is a median deviation. Values farther from a candidate's median than the scatter explains are clipped (Huber, 1964). On
+a machine with other work every fifth trial may be disturbed, and must not hide the undisturbed trials.
+
+The last few candidates are eliminated by the exact signed-rank test of their paired rounds. With many candidates that
+test finds nothing, because its smallest p-value is 2/2^n: for 27 rivals it needs about ten rounds.
 """
 
 import math
@@ -22,29 +24,33 @@ from middlemark.stats.signed_rank import Values, signed_rank
 from middlemark.stats.verdict import MARGIN
 
 FIRST_LOOK = 2
-"""Rounds before the first elimination: one round has no scatter."""
+"""Rounds before the first elimination, because one round has no scatter."""
 FINALISTS = 5
-"""Most candidates for the exact test, and most candidates of a tie."""
+"""The exact test is used for at most this number of candidates. A tie has at most this number of candidates."""
 FINAL_LOOKS = (8, 12, 17, 24, 34, 48, 68, 96, 136, 192)
 """Rounds after which the exact test is applied."""
 _FINAL = (0.016, 0.007, 0.003, 0.002, 0.0015, 0.001, 0.0007, 0.0004, 0.0002, 0.0002)
-"""The error that each look of ``FINAL_LOOKS`` may use. The first error, divided by four rivals, exceeds 2 ** -8, so
-that eight rounds can separate five finalists."""
+"""The error that each look of ``FINAL_LOOKS`` may use. The first, divided by four rivals, exceeds 2 ** -8. So eight
+rounds can decide between five finalists."""
 _SCREENING = 0.018
 _PRIOR = 6
-"""Degrees of freedom that the scatter of all candidates contributes to the scatter of each candidate."""
+"""The scatter of all candidates counts as this number of degrees of freedom in each candidate's scatter."""
 _CLIP = 2.5
-"""Differences from the candidate's median are clipped to this many times the scatter, so a stall is no slowness."""
+"""Differences from the candidate's median are clipped to this many times the scatter, so that a stall does not count as
+slow."""
 _CORE = 1.3
-"""Square of an upper bound, from simulation, of the clipped differences' scatter divided by the median deviation."""
+"""Upper bound, from simulation, of the square of (scatter of the clipped differences ÷ median deviation)."""
 
 Figures = Mapping[int, float]
-"""By round: the logarithm of the figure that should be small."""
+"""Round → logarithm of the figure; less is better."""
 Ended = Literal["best", "tie"]
 
 
 class AfterLook(msgspec.Struct, frozen=True):
-    """State after a look: ``running`` candidates may be the best, the leader first; the others are ``eliminated``."""
+    """State after a look.
+
+    ``running``: the candidates that may be the best, the leader first. ``eliminated``: the others.
+    """
 
     running: tuple[Hashable, ...]
     eliminated: tuple[Hashable, ...]
@@ -58,13 +64,13 @@ def after_look(
     *,
     last: bool = False,
 ) -> AfterLook:
-    """Return the candidates eliminated after this round, and the candidates still running.
+    """Return the candidates that are eliminated after this round, and the candidates that still run.
 
-    Called after every round with the candidates that were running in the round. A round in which one of these
-    candidates has no figure is not used. A candidate that is slower by less than the margin stays. ``tie``: all running
-    candidates are within the margin of the leader, with 95 % confidence. ``leaders`` are the candidates that may lead
-    (at least one); None: all. ``last``: no time is left, so this look uses the remaining error. That is valid, because
-    the number of rounds then depends on how long trials take and not on their results.
+    Call it after every round, with the candidates that ran in the round. A round is used only if all these candidates
+    have a figure in it. A candidate that is slower by less than the margin stays. ``tie``: all running candidates are
+    within the margin of the leader, with 95 % confidence. ``leaders``: the candidates that may lead (at least one);
+    None: all. ``last``: no time is left, so this look uses the remaining error. That is valid, because the number of
+    rounds then depends on the duration of the trials and not on their results.
     """
     candidates = [*figures]
     rounds = sorted(set.intersection(*(set(each) for each in figures.values())))
@@ -78,7 +84,7 @@ def after_look(
     rivals = [each for each in order if each != leader]
     differences = values - values[:, [leader]]
     eliminated = _screened(values, differences, rivals, margin)
-    if len(eliminated) == len(rivals):  # only the exact test may declare a winner
+    if len(eliminated) == len(rivals):  # only the exact test may find a winner
         eliminated.remove(rivals[0])
     if last or len(candidates) - len(eliminated) <= FINALISTS:
         running = [each for each in rivals if each not in eliminated]
@@ -104,7 +110,7 @@ def equal_allocation(candidates: int, rounds: int) -> int:
 
 
 def _screened(values: Values, differences: Values, rivals: Sequence[int], margin: float) -> set[int]:
-    """Return the rivals that are slower by more than chance explains, given the numbers of rivals and of looks."""
+    """Return the rivals that are slower by more than chance explains, for this number of rivals and looks."""
     from scipy.special import chdtri, stdtrit  # type: ignore[import-untyped]
 
     rounds, candidates = values.shape
@@ -115,10 +121,10 @@ def _screened(values: Values, differences: Values, rivals: Sequence[int], margin
     usual = float(chdtri(rounds - 1, 0.5)) / (rounds - 1)  # the median of sample variances if the true variance is 1
     pooled = 2 * float(np.median(np.var(residuals, axis=0, ddof=1))) / usual
     spread = 2 * math.sqrt(pooled)
-    if candidates > FINALISTS:  # with few candidates the median deviation is not reliable
+    if candidates > FINALISTS:  # the median of few deviations is unreliable
         spread = 1.4826 * float(np.median(np.abs(residuals))) * math.sqrt(2 * rounds / (rounds - 1))
         pooled = min(pooled, _CORE * spread**2)
-    prior = min(_PRIOR, candidates - 2)  # with few candidates the common scatter is not reliable
+    prior = min(_PRIOR, candidates - 2)  # a common scatter of few candidates is unreliable
     slower = set()
     for each in rivals:
         own = differences[:, each]
@@ -135,8 +141,8 @@ def _screened(values: Values, differences: Values, rivals: Sequence[int], margin
 def _beaten(differences: Values, rivals: Sequence[int], margin: float, *, last: bool) -> set[int]:
     """Return the finalists that the exact test finds slower.
 
-    The test is applied after the rounds in ``FINAL_LOOKS`` and after the last round of the race. After any other round
-    the set is empty.
+    The test is used after the rounds in ``FINAL_LOOKS`` and after the last round of the race. After any other round the
+    result is empty.
     """
     rounds = len(differences)
     spent = [

@@ -45,12 +45,15 @@ def rates(outcome: TrialOutcome, cell: Cell | None = None) -> Rates:
 
 
 def edge_hz(subscriber: Arrived, outcome: TrialOutcome) -> float | None:
-    """Return intact messages per second over the whole trial, since few messages come on a slow topic."""
+    """Return intact messages per second over the whole trial, because a slow topic has few messages.
+
+    None: not timed.
+    """
     return (subscriber.received - subscriber.damaged) / outcome.measured_s if outcome.measured_s else None
 
 
 def arrived_hz(subscriber: Arrived) -> float | None:
-    """Return intact messages per second from the first arrival to the last, by the subscriber's clock only."""
+    """Return messages per second from the first arrival to the last, by the subscriber's clock only; None: too few."""
     between = subscriber.last_received_ns - max(subscriber.first_received_ns, subscriber.last_warm_up_ns)
     intact = subscriber.received - subscriber.damaged
     if intact <= 0:
@@ -72,14 +75,14 @@ def replies_hz(outcome: TrialOutcome) -> float | None:
 
 
 def offered_hz(cell: Cell) -> float | None:
-    """Return the messages per second that the schedule sets for all senders together; None without a schedule."""
+    """Return the messages per second of all senders together by their schedule; None: there is no schedule."""
     return cell.rate * cell.publishers if isinstance(cell.rate, int | float) else None
 
 
 def behind(cell: Cell, outcome: TrialOutcome) -> float:
-    """Return the share of the scheduled messages that a trial did not send. One missing message does not count.
+    """Return the share of the scheduled messages that a trial did not send, 0 without a schedule.
 
-    0 without a schedule.
+    One missing message does not count.
     """
     offered = offered_hz(cell)
     counted = counts(outcome)
@@ -90,7 +93,7 @@ def behind(cell: Cell, outcome: TrialOutcome) -> float:
 
 
 def counts(outcome: TrialOutcome) -> TrialCounts | None:
-    """Return the launcher's counts, or, without such counts, the sums over publishers and subscribers."""
+    """Return the launcher's counts. Without them, return the sums over publishers and subscribers."""
     if outcome.counts is not None or not (outcome.publishers or outcome.subscribers):
         return outcome.counts
     return TrialCounts(
@@ -109,20 +112,20 @@ def _blocked(publishers: Sequence[Sent]) -> tuple[float | None, float | None]:
     if not present or len(present) < len(publishers):
         return None, None
     blocked = sum(each.blocked_ns or 0 for each in present)
-    # The last publish ends after its message counts as sent, so its blocking may exceed the span.
+    # The last publish may end after the last send was counted, so the time that it blocked may exceed the span.
     measured = sum(max(each.last_sent_ns - each.first_sent_ns, each.blocked_ns or 0) for each in present)
     return float(blocked), blocked / measured if measured else None
 
 
 WHOLE = 0.5
-"""Shortest last step of a series (in s) that still counts as a second."""
+"""The last step of a series counts as a second if it lasts at least this long, in s."""
 
 
 def representative(outcomes: Sequence[TrialOutcome], figures: Sequence[float | None]) -> TrialOutcome | None:
     """Return the trial with a series whose figure is the median (the lower of the middle two).
 
     Seconds of several trials are never averaged, because a stall in one trial would vanish. If no trial has a figure,
-    the first trial with a series is returned.
+    return the first trial with a series.
     """
     present = [(each, figure) for each, figure in zip(outcomes, figures, strict=True) if each.series]
     ranked = sorted((pair for pair in present if pair[1] is not None), key=lambda pair: (pair[1] or 0.0, pair[0].order))
@@ -132,9 +135,9 @@ def representative(outcomes: Sequence[TrialOutcome], figures: Sequence[float | N
 
 
 def received_by_second(series: Sequence[Second]) -> list[float]:
-    """Return messages per second in each whole second, all receiving workers together.
+    """Return messages per second in each whole second, for all receiving workers together.
 
-    The n-th seconds of the workers are added. A worker that began later or ended earlier shortens the list.
+    The n-th seconds of the workers are added. If a worker began later or ended earlier, the list is shorter.
     """
     of_worker: dict[str, list[float]] = {}
     for each in series:
@@ -144,14 +147,17 @@ def received_by_second(series: Sequence[Second]) -> list[float]:
 
 
 def spread_of_seconds(series: Sequence[Second]) -> float | None:
-    """Return the best second minus the worst, divided by the median; None with fewer than three seconds."""
+    """Return (highest second - lowest second) divided by the median; None: fewer than three seconds."""
     by_second = received_by_second(series)
     median = statistics.median(by_second) if len(by_second) >= 3 else 0
     return (max(by_second) - min(by_second)) / median if median else None
 
 
 def falls(by_second: Sequence[float]) -> tuple[float, float] | None:
-    """Return the mean rates of the first and last third if the rate fell by a fifth; None: fewer than six seconds."""
+    """Return the mean rates of the first and last third, if the rate fell by a fifth.
+
+    None: it did not, or too few seconds.
+    """
     third = len(by_second) // 3
     if third < 2:
         return None
@@ -160,7 +166,7 @@ def falls(by_second: Sequence[float]) -> tuple[float, float] | None:
 
 
 def varies(by_second: Sequence[float]) -> tuple[float, float] | None:
-    """Return the lowest and the highest second if their ratio exceeds 1.5; None with fewer than three seconds."""
+    """Return the lowest and the highest second, if their ratio exceeds 1.5. None: it does not, or too few seconds."""
     if len(by_second) < 3:
         return None
     least, most = min(by_second), max(by_second)
@@ -168,14 +174,14 @@ def varies(by_second: Sequence[float]) -> tuple[float, float] | None:
 
 
 def link_share(cell: Cell, rate_hz: float) -> float | None:
-    """Return the share of the line that one subscriber's messages of every topic take, one datagram each."""
+    """Return the share of the line for one subscriber's messages of every topic, one datagram each. None: no link."""
     if cell.link is None or cell.pattern != "stream":
         return None
     return share_of(parse_link(cell.link), cell.size, rate_hz * cell.topics)
 
 
 def payload_share(cell: Cell, rate_hz: float) -> float | None:
-    """Return the share of the line's rate that these messages take without any header."""
+    """Return the share of the line's rate for the messages without any header. None: no link."""
     if cell.link is None or cell.pattern != "stream":
         return None
     return rate_hz * cell.topics * cell.size * 8 / parse_link(cell.link).rate_bps

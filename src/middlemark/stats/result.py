@@ -1,4 +1,4 @@
-"""The result of a cell over its trials: the values from which every report is made."""
+"""The result of a cell over its trials. Every report is made from these values."""
 
 import statistics
 from collections.abc import Mapping
@@ -75,7 +75,7 @@ class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     """Resident memory at the end. A page that several workers share counts for each worker."""
     peak_rss_bytes: float | None
     bytes_per_subscriber: float | None
-    """Mean resident memory of a subscriber's process; None if a process holds more than one role."""
+    """Mean resident memory of a subscriber's process; None: a process has more than one role."""
     voluntary_hz: float | None
     involuntary_hz: float | None
     voluntary_per_message: float | None
@@ -84,29 +84,30 @@ class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     major_faults: float | None
     workers: tuple[WorkerResources, ...]
     companions: tuple[CompanionResources, ...] = ()
-    """Companions, which are not included in the figures above."""
+    """Resources of the companions. The figures above do not include them."""
     network: NetworkCost | None
-    """Sum over the trials, like the counts of messages."""
+    """Sum over the trials, as for the counts of messages."""
 
 
 class CurveStep(msgspec.Struct, frozen=True, kw_only=True):
     """One offered load of a curve, as the median over the trials; or one rate that a search tried."""
 
     part: float | None
-    """Share of the rate that arrived at the trial's saturation; None: as fast as possible, or a step of a search."""
+    """The load as a share of the received rate at the trial's saturation. None: as fast as possible, or a step of a
+    search."""
     offered_hz: float | None
     """Rate offered by each publisher; None: as fast as possible."""
     sent_hz: float
-    """Mean over publishers."""
+    """Mean rate over the publishers."""
     received_hz: float
     """Rate of intact messages at one subscriber."""
     lost: float | None
-    """Share of the expected messages; None if none was expected."""
+    """Share of the expected messages that were lost; None: none was expected."""
     p50_ns: float | None
     """One-way latency from the intended instant, at the subscriber with the highest latency."""
     p99_ns: float | None
     held: bool
-    """Loss, p99 and schedule were within the limits in every trial."""
+    """True if loss, p99 and schedule were within the limits in every trial."""
     trials: int
     knee: bool = False
     failed: str | None = None
@@ -122,31 +123,34 @@ class Sustainable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """The fastest raw transport in a cell's experiment: its ``p50_ns``, or its ``rate_hz`` if rates are compared."""
+    """The fastest raw transport in a cell's experiment.
+
+    It has a ``p50_ns``, or a ``rate_hz`` if rates are compared.
+    """
 
     label: str
     """Name of the raw transport: ``shm``, ``shm (loan)``, ``udp``, …"""
     p50_ns: float | None
     rate_hz: float | None
     times: float
-    """How many times slower than the baseline the cell is."""
+    """The cell's time divided by the baseline's time."""
 
 
 class Attribution(msgspec.Struct, frozen=True, kw_only=True):
-    """The samples above the 99.9th percentile, and the cause that the evidence shows."""
+    """Numbers of samples above the 99.9th percentile, by the cause that the evidence shows."""
 
     samples: int
     machine: int
-    """Another process had a role's processor for at least half of the time by which the sample exceeds the median."""
+    """Samples during which another process had a role's processor, for at least half of the excess over the median."""
     middleware: int
-    """A lower bound: gaps of the machine cannot explain these samples."""
+    """Samples that gaps of the machine cannot explain; a lower bound."""
     unknown: int
     why: str | None
-    """Why no sample can be attributed to the middleware with certainty; None: the evidence is complete."""
+    """The reason why no sample can be attributed to the middleware; None: the evidence is complete."""
 
 
 class Preemptor(msgspec.Struct, frozen=True, kw_only=True):
-    """Processes that share a name and had the roles' processors. ``pid``: the process with the largest share."""
+    """Processes with the same name that had the roles' processors. ``pid``: the process with the largest share."""
 
     name: str | None
     pid: int | None
@@ -158,12 +162,12 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
 
     trial: int
     others_share: float | None
-    """Share in which processes other than the bench's launcher had the processors."""
+    """Share in which other processes, except the bench's launcher, had the processors."""
     own_share: float | None
     """Share in which the bench's launcher had the processors."""
     delay_share: float | None
-    """Share in which the roles' threads were runnable while another thread had the processor, without the time of the
-    workers' own other threads. Known only if the two fields above are not."""
+    """Share in which the roles' threads were runnable while another thread had the processor. The workers' own other
+    threads are not counted. Set only if the two fields above are None."""
     steal_share: float | None
     irq_share: float | None
     softirq_share: float | None
@@ -171,16 +175,16 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the time in which some process on this machine waited for a processor."""
     throttled_ns: int | None
     still_share: float | None
-    """Share of the time just before and after the trial in which a probing thread, which had the processor, was
-    interrupted (by interrupts or the hypervisor)."""
+    """Share of the time just before and after the trial in which interrupts or the hypervisor interrupted a probing
+    thread."""
     longest_gap_ns: int | None
-    """The longest such interruption."""
+    """The longest such interruption in ns."""
     longest_spell_ns: int | None
-    """The longest time that another process had a role's processor."""
+    """The longest time in ns that another process had a role's processor."""
     preemptors: tuple[Preemptor, ...] = ()
     above_p99_9: Attribution | None = None
     marked: tuple[str, ...] = ()
-    """Disturbances that are too strong for the trial's figures to be trusted, in words."""
+    """Disturbances in words that are so strong that the trial's figures are doubtful."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,11 +204,12 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     above_p99_9: Attribution | None
     trials: tuple[TrialNoise, ...]
     disturbed: tuple[tuple[float, float], ...]
-    """The longest intervals (at most 100) of other processes on a role's processor, in s since the measuring began."""
+    """The longest intervals (at most 100) in which other processes had a role's processor, in s since the
+    measuring began."""
     disturbed_trial: int | None
     """The trial that ``disturbed`` describes: the trial of ``series``, if the machine was observed during it."""
     absent: dict[str, str]
-    """Why a field is None, by its name."""
+    """Field that is None → the reason."""
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,9 +218,9 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     files: tuple[str, ...]
     not_counted: tuple[str, ...]
-    """Fields of ``TrialCounts`` that the tool did not count; their values mean nothing."""
+    """Fields of ``TrialCounts`` that the tool did not count. Ignore their values."""
     loss: float | None = None
-    """The share of messages that were lost, the median over the trials, if the logs have rates but no counts."""
+    """The share of lost messages, if the logs have rates but no counts: the median over the trials."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -250,19 +255,19 @@ class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "f
     received: int
     lost: int
     unsent: int
-    """Messages that were due and never sent, because the publisher was behind or its publish was refused."""
+    """Messages that were due but not sent, because the publisher was behind or its publish was refused."""
     deadline_s: float | None
     missed: int | None
     """Messages that arrived after the deadline; None: there is no deadline."""
     failed_share: float
-    """Share of the messages due that were lost, unsent or late."""
+    """Share of the due messages that were lost, unsent or late."""
     holds: bool | None
-    """None: the edge has no deadline, or too few messages."""
+    """True if at most the allowed share failed. None: the edge has no deadline, or too few messages."""
     one_way_ns: Summary | None
     one_way_absent: str | None = None
-    """Why the edge has no median latency, or why some of its figures were left out."""
+    """The reason why the edge has no median latency, or why some of its figures were left out."""
     history: HistoryResult | None = None
-    """None: the subscriber did not join late, because its topic is volatile or the transport has no history."""
+    """The history that the subscriber received. None: its topic is volatile, or the transport has no history."""
 
     @property
     def label(self) -> str:
@@ -271,7 +276,7 @@ class EdgeResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "f
 
 
 class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
-    """A chain of topics with its time from the first intended instant to the last arrival; None: not recorded."""
+    """A chain of topics, and its time from the first intended instant to the last arrival (None: not recorded)."""
 
     source: str
     to: str
@@ -284,7 +289,7 @@ class ChainResult(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "
 class NodeResult(msgspec.Struct, frozen=True, kw_only=True):
     """A node's resources.
 
-    In a shared process ``cpu`` is the processor use of the node's roles' threads, and ``rss_bytes`` is None.
+    In a shared process, ``cpu`` is the processor use of the threads of the node's roles, and ``rss_bytes`` is None.
     """
 
     name: str
@@ -298,7 +303,7 @@ class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     holds: bool | None
-    """Every edge with a deadline holds; None: no edge has a deadline, or an edge has too few messages."""
+    """True if every edge with a deadline holds. None: no edge has a deadline, or an edge has too few messages."""
     first_failing: str | None
     """``topic → node`` of the edge with the highest ``failed_share``."""
     worst_share: float | None
@@ -308,10 +313,10 @@ class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
     chains: tuple[ChainResult, ...]
     nodes: tuple[NodeResult, ...]
     cpu: float | None
-    """Processors used by all processes together."""
+    """Processors that all processes used together."""
     rss_bytes: float | None
     wire_bytes: float | None
-    """Bytes that crossed the network of a trial while it measured."""
+    """Bytes on the trial's network while it measured."""
     discovery_ns: float | None
     """Time until all roles had found their peers."""
 
@@ -341,44 +346,45 @@ class CellResult(Times, frozen=True, kw_only=True):
     actual_transport: str | None
     discovery_ns: float | None
     times_raw_transport: float | None
-    """How many times slower the cell is than the raw transport of the same carrier; None if the run has no such raw
+    """The cell's time divided by the time of the raw transport with the same carrier. None: the run has no such raw
     transport."""
     raw_transport: str | None
     """Name of the raw transport: ``shm``, ``shm (loan)``, ``udp``, …"""
     warnings: tuple[RunWarning, ...]
     failed: Failure | None
-    """The first failure, if no trial of the cell was measured."""
+    """The first failure, if no trial was measured; else None."""
     failures: tuple[Failure, ...] = ()
-    """The failures of its failed trials, in their order."""
+    """The failures of the cell's failed trials, in their order."""
 
     one_way_absent: str | None = None
-    """Why a stream has no one-way latency, or lacks some of its figures."""
+    """The reason why a stream has no one-way latency, or lacks some of its figures."""
     clock_uncertainty_ns: float | None = None
-    """Largest error of a stream's one-way latencies because the two ends read different clocks; 0: both ends read one
+    """Largest error of a stream's one-way latencies, because the two ends read different clocks. 0: both ends read one
     clock. None: the cell is not a stream, or the latencies are unknown."""
     one_way_from_sent_absent: str | None = None
-    """Why a stream has no one-way latency from the send."""
+    """The reason why a stream has no one-way latency from the send."""
     in_histogram: int = 0
-    """Latencies that are accurate to 0.8 % only, because they came when the memory for raw samples was full."""
+    """Number of latencies that are accurate only to 0.8 %, because the memory for raw samples was full."""
     offered_hz: float | None = None
-    """Messages per second that the schedule sets for all senders together; None without a schedule."""
+    """Messages per second of all senders together by their schedule; None: there is no schedule."""
     sent_hz: float | None = None
     """Messages per second that all publishers together sent; this is never a throughput."""
     rate_hz: float | None = None
-    """Intact messages per second at one subscriber (mean over subscribers); request-reply: replies at all clients."""
+    """Intact messages per second at one subscriber (mean over subscribers). For request-reply: replies at all
+    clients."""
     rate_total_hz: float | None = None
     """Intact messages per second at all subscribers together."""
     bytes_per_s: float | None = None
     """``rate_hz`` times the size, which includes the core's header but none of the middleware's."""
     link_share: float | None = None
-    """For a stream over a link: ``rate_hz`` divided by the messages per second that the line can carry in one datagram
-    each. More than 1: messages shared frames."""
+    """For a stream over a link: ``rate_hz`` divided by the messages per second that the line can carry, one datagram
+    each. More than 1: several messages shared a frame."""
     link_how: str | None = None
     """How the link was emulated."""
     blocked_ns: float | None = None
-    """Time that publishers slept within publish(), summed for one trial; None if the kernel does not report it."""
+    """Time that publishers slept within publish(), summed over a trial; None: the kernel does not report it."""
     blocked_share: float | None = None
-    """``blocked_ns`` divided by the time that the publishers measured, 0..1."""
+    """``blocked_ns`` divided by the time in which the publishers measured: 0 to 1."""
     scheduled: int | None = None
     """Intended instants of all trials; None without a schedule."""
     late_sends: int | None = None
@@ -394,22 +400,22 @@ class CellResult(Times, frozen=True, kw_only=True):
     trial_values: tuple[float, ...] = ()
     """The main figure of each trial: the received rate if messages are sent as fast as possible, else p50 in ns."""
     metrics: Mapping[str, tuple[float | None, ...]] = {}
-    """Figures of every metric of the cell (``stats/metrics.py``) by name, one for each measured trial in order."""
+    """Metric (``stats/metrics.py``) → its figure for each measured trial in order."""
     interval: tuple[float, float] | None = None
     """95 % interval of the median of ``trial_values``, by bootstrap over trials; None with fewer than six trials."""
     series: tuple[Second, ...] = ()
-    """Series of trial ``series_trial``, whose figure is the median of the cell."""
+    """The series of the trial ``series_trial``, whose figure is the median of the cell."""
     series_trial: int | None = None
     series_subscribers: tuple[Arrived, ...] = ()
-    """Counts at each subscriber in that trial."""
+    """Counts at each subscriber in the trial ``series_trial``."""
     steps: tuple[CurveStep, ...] = ()
     """Steps of a curve by rising load, or of a search in the order tried."""
     sustainable: Sustainable | None = None
-    """None: no rate was searched for, or no rate was sustainable."""
+    """The rate that a search found. None: no rate was searched for, or no rate was sustainable."""
     native_request_reply: bool | None = None
-    """The middleware's own request-reply was used; None: the pattern is not request-reply."""
+    """True if the middleware's own request-reply was used. None: the pattern is not request-reply."""
     baseline: Baseline | None = None
-    """None if the run has no raw transport in the same experiment."""
+    """The cell's baseline. None: the run has no raw transport in the same experiment."""
     protected_by: str | None = None
     """The algorithms in force, in the middleware's words; None: no protection, or no trial reported them."""
     settings: OwnSettings | None = None
@@ -425,15 +431,15 @@ class CellResult(Times, frozen=True, kw_only=True):
     imported: Origin | None = None
     """Origin of the figures, if another tool measured them."""
     breakdown: tuple[Part, ...] | None = None
-    """The parts of the time in their order; the parts add up to a round trip or a one-way time near the median."""
+    """The parts of the time in order. They add up to a round trip or a one-way time near the median."""
     breakdown_absent: str | None = None
     """Why there is no breakdown."""
     coding_absent: str | None = None
-    """Why serialize or deserialize is missing among the parts, for typed messages."""
+    """The reason why serialize or deserialize is missing among the parts, for typed messages."""
     workload: WorkloadResult | None = None
-    """Result of the workload, in a cell with a workload."""
+    """The result of the workload; None: the cell has no workload."""
 
     def median(self, metric: str) -> float | None:
-        """Return the median of a metric over the trials that have it; None if no trial has it."""
+        """Return the median of a metric over the trials that have it; None: no trial has it."""
         present = [each for each in self.metrics.get(metric, ()) if each is not None]
         return statistics.median(present) if present else None

@@ -1,4 +1,4 @@
-"""Reader of the files that a trial's roles kept: one record for each round trip, publish or arrival, times in ns.
+"""Read the files that a trial's roles kept: one record for each round trip, publish or arrival, times in ns.
 
 docs/reference/protocol.md describes the files.
 """
@@ -28,10 +28,10 @@ _COUNT = re.compile(rb"(?<='shape': )\(([0-9]{1,18}),\)")
 
 
 class SamplesError(Exception):
-    """A samples file that cannot be read: its path, the problem, and the next step."""
+    """A samples file cannot be read. The text has its path, the problem, and the next step."""
 
     def __init__(self, path: Path, reason: str, advice: str) -> None:
-        """Build the message. ``reason`` completes a sentence that begins with the path."""
+        """Create the error. ``reason``: text after the path, as the end of a sentence."""
         super().__init__(f"{path}: {reason}")
         self.path = path
         self.reason = reason
@@ -39,18 +39,21 @@ class SamplesError(Exception):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """The samples of one role: ``raw``, with its dtype, and a histogram of all samples after ``raw`` was full."""
+    """The samples of one role: ``raw``, with its dtype, and a histogram of the samples after ``raw`` was full."""
 
     role: str
     index: int
     raw: Samples
     histogram: Samples | None = None
     stamped_every: int = 1
-    """For a publisher: ``raw[i]`` belongs to sequence ``1 + i * stamped_every``."""
+    """For a publisher: ``raw[i]`` is the message with the sequence ``1 + i * stamped_every``."""
 
 
 def load_kept(folder: Path, file: SamplesFile) -> Kept:
-    """Map the samples of one role. Raises SamplesError, also if a file does not have the number of samples counted."""
+    """Map the samples of one role.
+
+    Raises SamplesError, also if the file has another number of samples than was reported.
+    """
     path = folder / file.path
     raw = load(path, KEPT[file.role])
     _whole(path, file.samples, len(raw))
@@ -74,7 +77,7 @@ def load_histogram(path: Path) -> Samples:
 
 
 def load(path: Path, dtype: np.dtype[Any] = SAMPLE) -> Samples:
-    """Map the samples read-only. Only the header is read before the samples are used. Raises SamplesError."""
+    """Map the samples read-only. At first only the header is read. Raises SamplesError."""
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             count, data_begins = _read_header(path, file, dtype)

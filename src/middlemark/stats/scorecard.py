@@ -1,10 +1,10 @@
 """A weighted score over several metrics, and the certainty of the resulting order.
 
 A candidate's score is the weighted geometric mean of its figures, each divided by the best candidate's figure. A
-candidate with score 1 is the best in everything, and only the weights determine how much a metric counts, not its unit
-or scale. The certainty comes from resampling the rounds (the bootstrap of Efron, 1979, with the percentile interval).
-One draw has the same rounds for all candidates, as the paired verdicts do, so a disturbed round disturbs all
-candidates. The draws are deterministic.
+candidate with score 1 is the best in everything. Only the weights determine how much a metric counts, not its unit or
+scale. The certainty comes from resampling the rounds (the bootstrap of Efron, 1979, with the percentile interval). One
+draw has the same rounds for all candidates, as the paired verdicts do, so a disturbed round disturbs all candidates.
+The draws are deterministic.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,15 +23,15 @@ Values = npt.NDArray[np.float64]
 class Score(msgspec.Struct, frozen=True, kw_only=True):
     """The score of one candidate.
 
-    ``parts`` has for each question the candidate's figure divided by the best candidate's figure.
+    ``parts``: for each metric, the candidate's figure divided by the best candidate's figure.
     """
 
     score: float
     low: float | None
-    """Lower end of the 95 % interval; None, like ``first``, with fewer than six rounds."""
+    """Lower end of the 95 % interval. With fewer than six rounds, ``low``, ``high`` and ``first`` are None."""
     high: float | None
     first: float | None
-    """Share of the draws in which the candidate's score is the lowest; tied candidates share the draw."""
+    """Share of the draws in which the candidate has the lowest score. Tied candidates share a draw."""
     parts: tuple[float, ...]
 
 
@@ -40,7 +40,7 @@ def scores(
 ) -> tuple[Score, ...]:
     """Return the score of each candidate.
 
-    ``candidates`` has for each candidate and question the figures by round, all positive. Only rounds that all
+    ``candidates``: for each candidate and metric, round → figure; all figures are positive. Only rounds that all
     candidates have are used.
     """
     rounds = sorted(set.intersection(*({*figures} for questions in candidates for figures in questions)))
@@ -66,13 +66,13 @@ def scores(
 
 
 def _behind(medians: Values) -> Values:
-    """Return the logarithm of each candidate's ratio to the best candidate, by question and draw."""
+    """Return the logarithm of each figure's ratio to the best candidate's figure. The first axis is the candidates."""
     found: Values = medians - medians.min(axis=0, keepdims=True)
     return found
 
 
 def _drawn(logs: Values, weighing: Values) -> Values:
-    """Return the scores, one row for each candidate and one column for each draw."""
+    """Return the scores, a row for each candidate and a column for each draw."""
     rounds = logs.shape[2]
     picks = np.random.default_rng(rounds).integers(0, rounds, (RESAMPLES, rounds))
     step = max(1, _AT_A_TIME // logs.size)

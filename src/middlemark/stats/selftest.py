@@ -3,8 +3,8 @@
 A setting A is measured under several labels, and with a delay that is added on purpose (planted). Every two labels of A
 are compared: any verdict of faster or slower is false. Each label of A is compared with each planted delay: slower is
 right, faster is false. Comparisons of A with itself are judged in two ways: all together, as `compare` does for a run,
-and each on its own, as `compare` does for two settings. The second way is the stricter test, because in a larger family
-false verdicts are rarer. Comparisons with planted delays are judged each on its own.
+and each one alone, as `compare` does for two settings. Alone is the stricter test, because false verdicts are rarer in
+a larger family. Comparisons with planted delays are judged alone.
 """
 
 import itertools
@@ -23,9 +23,9 @@ from middlemark.stats.signed_rank import most_extreme
 from middlemark.stats.verdict import CONFIDENCE, MARGIN, Verdict
 
 ALLOWED = 1 - CONFIDENCE
-"""Share of the comparisons of A with itself that may be called different."""
+"""The largest share of the comparisons of A with itself that may be called different."""
 FOUND = 0.8
-"""Share of the comparisons that must find a difference for the difference to count as found."""
+"""A difference counts as found if at least this share of the comparisons finds it."""
 METRICS = ("p50", "p99")
 
 
@@ -37,8 +37,8 @@ class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):
     equivalent: int
     undecided: int
     trials_needed: int | None
-    """Median over the undecided comparisons; None: no comparison is undecided, or more than 10,000 trials would be
-    needed."""
+    """Median over the undecided comparisons. None: no comparison is undecided, or it would need more than
+    10,000 trials."""
 
     @property
     def comparisons(self) -> int:
@@ -57,9 +57,9 @@ class Same(msgspec.Struct, frozen=True):
     setting: SelfTestCell
     metric: str
     tally: VerdictCounts
-    """Verdicts, each comparison judged on its own."""
+    """Verdicts, each comparison judged alone."""
     together: int
-    """Number of comparisons called different when all comparisons are judged together."""
+    """Number of comparisons that are called different if all are judged together."""
     typical: float | None
     """Median of all its trials, in ns."""
     scatter: float | None
@@ -84,8 +84,8 @@ class Power(msgspec.Struct, frozen=True):
 
 
 def highest_rate(found: int, compared: int) -> float:
-    """Return the upper one-sided 95 % limit of a rate, given ``found`` of ``compared`` (Clopper-Pearson, 1934)."""
-    # Imported late, because this import takes as long as everything else together. See docs/decisions/0018.
+    """Return the upper one-sided 95 % limit of a rate if ``found`` of ``compared`` were found (Clopper-Pearson)."""
+    # Imported late, because this import takes as long as all others together. See docs/decisions/0018.
     from scipy.special import betaincinv  # type: ignore[import-untyped]
 
     return 1.0 if found >= compared else float(betaincinv(found + 1, compared - found, CONFIDENCE))
@@ -100,10 +100,10 @@ class SelfTest(msgspec.Struct, frozen=True):
     rounds: int
     """The largest number of pairs of a comparison."""
     chance: float
-    """Probability of at least this number of false verdicts from noise alone, at the highest rate that is allowed."""
+    """Probability of at least this number of false verdicts from noise alone, at the highest allowed rate."""
     worth: int | None
-    """Number of independent comparisons whose count of false verdicts would scatter as much as the count of A with
-    itself; None: no comparisons."""
+    """Number of independent comparisons whose false verdicts would scatter as much as those of the correlated
+    comparisons. None: no comparisons."""
 
     @property
     def settings(self) -> tuple[SelfTestCell, ...]:
@@ -112,12 +112,12 @@ class SelfTest(msgspec.Struct, frozen=True):
 
     @property
     def false(self) -> int:
-        """Number of comparisons of A with itself called different, each judged on its own."""
+        """Number of comparisons of A with itself that were called different, each judged alone."""
         return sum(each.tally.different for each in self.same)
 
     @property
     def false_together(self) -> int:
-        """Number of comparisons of A with itself called different if judged together by setting and metric."""
+        """Number of comparisons of A with itself that were called different, judged together by setting and metric."""
         return sum(each.together for each in self.same)
 
     @property
@@ -141,7 +141,7 @@ class SelfTest(msgspec.Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Say whether the verdicts, each on its own, are compatible with at most 5 % of false verdicts."""
+        """Say whether at most 5 % of verdicts are false, or more only by chance. Each comparison is judged alone."""
         return self.false <= ALLOWED * self.compared or self.chance > ALLOWED
 
     @property
@@ -155,7 +155,7 @@ class SelfTest(msgspec.Struct, frozen=True):
         return sum(each.tally.equivalent for each in self.power if each.part is not None and each.part > MARGIN)
 
     def smallest_found(self, setting: SelfTestCell) -> Planted | None:
-        """Return the smallest delay of the setting that was found, like all larger delays; None: no such delay."""
+        """Return the smallest delay for which this delay and all larger ones were found; None: there is none."""
         found = None
         mine = sorted((each for each in self.power if each.setting == setting), key=lambda each: -each.planted.part)
         for each in itertools.takewhile(lambda each: each.is_found, mine):
@@ -164,7 +164,7 @@ class SelfTest(msgspec.Struct, frozen=True):
 
 
 def reckon(sides: Sequence[Side], settings: Sequence[SelfTestCell], margin: float = MARGIN) -> SelfTest:
-    """Return the result from the measured sides. A label without any trial is left out."""
+    """Return the result from the measured sides. Labels without a trial are left out."""
     same: list[Same] = []
     power: list[Power] = []
     every: list[Comparison] = []
@@ -194,7 +194,7 @@ def reckon(sides: Sequence[Side], settings: Sequence[SelfTestCell], margin: floa
 def _from_noise(same: Sequence[Same], rounds: int) -> tuple[float, int | None]:
     """Return ``chance`` and ``worth`` of a selftest, in the worst case.
 
-    In the worst case the noise is larger than any margin, and all metrics deviate together, because they come from the
+    In the worst case, the noise is larger than any margin, and all metrics deviate together because they come from the
     same trials.
     """
     counts = np.zeros(RUNS, dtype=np.int64)
@@ -228,13 +228,13 @@ def _judged(
     metric: str,
     margin: float,
 ) -> list[Comparison]:
-    """Judge each pair on its own. Pairs without a common round that has the metric are left out."""
+    """Judge each pair alone. Pairs that have no common round with the metric are left out."""
     pairings = [Pairing(a, b, (str(a.cell.label), str(b.cell.label))) for a, b in pairs]
     return [judged for each in pairings for judged in compare([each], [metric], margin)]
 
 
 def _tally(comparisons: Sequence[Comparison]) -> VerdictCounts:
-    """Return the counts over comparisons with enough trials for a verdict. Other comparisons cannot be false."""
+    """Return the counts of verdicts. Comparisons with too few trials have no verdict and are left out."""
     able = [each for each in comparisons if each.judged.low is not None]
     verdicts = [each.judged.verdict for each in able]
     undecided = [each.judged.trials_needed or math.inf for each in able if each.judged.verdict is Verdict.UNDECIDED]
@@ -250,16 +250,16 @@ def _tally(comparisons: Sequence[Comparison]) -> VerdictCounts:
 
 RUNS = 4000
 _CELLS = 20_000_000
-"""Most ranks in memory at a time: runs × trials × comparisons."""
+"""At most this number of ranks is in memory at a time: runs × trials × comparisons."""
 
 
 def false_counts(labels: int, trials: int, seed: int, level: float) -> npt.NDArray[np.int64]:
-    """Return, for each of ``RUNS`` runs of A only, the pairs of ``labels`` that the signed-rank test calls different.
+    """Return for each of ``RUNS`` simulated runs of A how many pairs of labels the signed-rank test calls different.
 
     Pairs that share a label tend to be false together, so the count scatters more than a binomial count. There is no
     closed form, so the counts are simulated with normally distributed trials and a fixed seed.
 
-    ``level`` is the two-sided p-value of the test. All counts are zero with too few trials.
+    ``level``: the two-sided p-value of the test. With too few trials all counts are zero.
     """
     pairs = list(itertools.combinations(range(labels), 2))
     counts = np.zeros(RUNS, dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Shape of one trial's latencies over time and of their distribution: drift, slow start, two modes, a rare-event tail.
+"""Shape of one trial's latencies over time and of their distribution: drift, slow start, two modes, rare events.
 
 Consecutive samples of a trial are correlated and have a heavy tail, so nothing here assumes that they are independent.
-Medians of blocks are compared, and modes must be further apart than noise could put them.
+Medians of blocks are compared. Two modes must be further apart than noise explains.
 """
 
 import itertools
@@ -16,10 +16,12 @@ import numpy.typing as npt
 from middlemark.stats.quantiles import Numbers
 
 MOST_LOOKED_AT = 1 << 15
-"""Most samples from which a trial's shape is computed: enough, because a relevant part is a tenth of the samples."""
+"""The shape is computed from at most this number of samples. That is enough, because a relevant part is a tenth of the
+samples."""
 
 MATTERS = 0.10
-"""Relevant relative change of the median: twice the margin of ``compare``, because one trial is less certain."""
+"""The least relative change of the median that is reported: twice the margin of ``compare``, because one trial is less
+certain."""
 
 Values = npt.NDArray[np.float64]
 
@@ -35,7 +37,10 @@ class Drift(msgspec.Struct, frozen=True):
 
 
 class SlowStart(msgspec.Struct, frozen=True):
-    """A slow start: the first ``part`` of the samples has the median ``first_ns``, the other samples ``later_ns``."""
+    """A slow start.
+
+    The first ``part`` of the samples (0 to 1) has the median ``first_ns``, the others have ``later_ns``.
+    """
 
     part: float
     first_ns: float
@@ -53,8 +58,7 @@ class Modes(msgspec.Struct, frozen=True):
 def thinned(values: Numbers) -> Values:
     """Return at most ``MOST_LOOKED_AT`` samples in their order: a random sample from each of equally long sections.
 
-    Random samples are taken because every k-th sample could be in the same slot of a ring buffer. The draws are
-    deterministic.
+    Every k-th sample could be in the same slot of a ring buffer, so samples are random. The draws are deterministic.
     """
     if len(values) <= MOST_LOOKED_AT:
         return values.astype(np.float64)
@@ -64,11 +68,11 @@ def thinned(values: Numbers) -> Values:
 
 
 def drift(values: Values, blocks: int = 16, fewest: int = 60, alpha: float = 0.01) -> Drift | None:
-    """Return a significant and relevant drift of the medians of ``blocks`` blocks of at least ``fewest`` samples.
+    """Return the drift of the medians of blocks; None: it is not significant, or too small to matter.
 
-    The slope of the medians' logarithms is the Theil-Sen estimate (Sen, 1968). Its significance is from the
-    Mann-Kendall test (Mann, 1945; Kendall, 1975). The blocks are few and long, so that correlated samples are in one
-    block and the medians are almost independent.
+    There are ``blocks`` blocks with at least ``fewest`` samples each. The slope of the medians' logarithms is the
+    Theil-Sen estimate (Sen, 1968). Its significance is from the Mann-Kendall test (Mann, 1945; Kendall, 1975). The
+    blocks are few and long, so that correlated samples are in one block and the medians are almost independent.
     """
     if len(values) < blocks * fewest:
         return None
@@ -83,13 +87,13 @@ def drift(values: Values, blocks: int = 16, fewest: int = 60, alpha: float = 0.0
 
 
 def slow_start(values: Values, blocks: int = 64, fewest: int = 20) -> SlowStart | None:
-    """Return a beginning that is slower than the level at which the trial settled.
+    """Return the slow start: first samples that are slower than the settled rest of the trial.
 
     None: there is no slow start, or there are fewer than 200 samples.
 
-    The second half is assumed to be settled. The leading blocks are the slow start as long as their median is above
-    every settled block's, and above the settled level by a tenth and by four deviations (MAD) of the settled medians.
-    About steady states and warm-up: Barrett et al., "Virtual machine warmup blows hot and cold" (2017).
+    The second half counts as settled. The first blocks are the slow start as long as their median is above every
+    settled block's. It must also be above the settled level by a tenth, and by four deviations (MAD) of the settled
+    medians. About steady states and warm-up: Barrett et al., "Virtual machine warmup blows hot and cold" (2017).
     """
     blocks = min(blocks, len(values) // fewest)
     if blocks < 10:
@@ -113,9 +117,9 @@ def modes(
     """Return the two modes of a bimodal distribution, each with at least a tenth of the samples; None: not bimodal.
 
     The density of the logarithms is smoothed with a bandwidth as for 400 independent samples (Silverman's rule, 1986,
-    section 3.4) and of at least two steps of the clock, so that the comb pattern of the steps is not taken for modes. A
-    valley must be less than half as dense as the lower of its two peaks, and the latency of the higher peak must be at
-    least 1.25 times that of the lower. Akinshin's "Lowland multimodality detection" (2020) also requires depth and
+    section 3.4). The bandwidth is at least two steps of the clock, so that the clock's steps are not taken for modes.
+    Between two modes, the density must fall below half of the lower peak. The latency of the slower mode must be at
+    least 1.25 times that of the faster. Akinshin's "Lowland multimodality detection" (2020) also requires depth and
     weight. Tests with p-values, such as Hartigan's dip test, assume independent samples; on correlated samples they
     find two modes where there is one.
     """
@@ -146,10 +150,10 @@ def modes(
 
 
 def incidents(values: Numbers, above: float, gap: int = 10) -> tuple[int, int]:
-    """Return the number of samples above a value, and of clusters of them: samples up to ``gap`` apart are one cluster.
+    """Return (number of samples above a value, number of clusters). Samples up to ``gap`` apart are one cluster.
 
-    This is the runs estimator of Smith and Weissman ("Estimating the extremal index", 1994). The weight of a tail
-    quantile is not the number of samples beyond the quantile but the number of independent events.
+    This is the runs estimator of Smith and Weissman ("Estimating the extremal index", 1994). The certainty of a tail
+    quantile depends on the number of independent events, and not on the number of samples above the quantile.
     """
     places = np.flatnonzero(values > above)
     return len(places), int(1 + (np.diff(places) > gap).sum()) if len(places) else 0
@@ -172,7 +176,7 @@ def _middle(values: Values) -> float:
 
 
 def _smoothed(logs: Values, bandwidth: float) -> tuple[Values, Values]:
-    """Return a grid in steps of a quarter of the bandwidth, and on it the density: a smoothed (Gaussian) histogram."""
+    """Return (grid, density on the grid): a histogram smoothed by a Gaussian. A step is a quarter of the bandwidth."""
     low, high = float(logs[int(0.005 * len(logs))]), float(logs[int(0.995 * (len(logs) - 1))])
     step = bandwidth / 4
     edges = np.arange(low - 4 * bandwidth, high + 4 * bandwidth + step, step)

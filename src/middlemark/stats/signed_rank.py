@@ -26,14 +26,14 @@ class Shift(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> tuple[float, float | None, float | None]:
-        """The ratio and its interval, if the values are logarithms; None: too few pairs for an interval."""
+        """The ratio and its interval, if the differences are of logarithms. None as the interval: too few pairs."""
         if not math.isfinite(self.low):
             return math.exp(self.shift), None, None
         return math.exp(self.shift), math.exp(self.low), math.exp(self.high)
 
 
 def signed_rank(differences: Sequence[float], confidence: float = 0.95) -> Shift:
-    """Return the shift of at least one difference; all must be finite. ``confidence``: of the two-sided interval."""
+    """Return the shift of the differences (at least one, all finite). ``confidence``: of the two-sided interval."""
     values = np.asarray(differences, dtype=np.float64)
     if len(values) == 0 or not np.isfinite(values).all():
         raise ValueError("a shift needs at least one difference, and finite ones")
@@ -43,7 +43,7 @@ def signed_rank(differences: Sequence[float], confidence: float = 0.95) -> Shift
 
 
 def p_value(differences: Values) -> float:
-    """Return the two-sided chance of a rank sum at least as extreme if all signs were random."""
+    """Return the probability of a rank sum at least as extreme if all signs were random (two-sided)."""
     ranks = _doubled_ranks(np.abs(differences))
     moved = differences != 0
     observed = int(ranks[moved & (differences > 0)].sum())
@@ -54,8 +54,8 @@ def p_value(differences: Values) -> float:
 
 
 def most_extreme(pairs: int, level: float) -> int:
-    """Return the largest value of the smaller rank sum whose p is at most ``level``, without ties; -1: no value."""
-    chances = _rank_sums(tuple(range(2, 2 * pairs + 1, 2)))[::2]  # doubled ranks, as elsewhere
+    """Return the largest smaller rank sum that is significant at ``level``, if there are no ties; -1: none is."""
+    chances = _rank_sums(tuple(range(2, 2 * pairs + 1, 2)))[::2]  # ranks are doubled, as elsewhere
     return int(np.searchsorted(np.cumsum(chances), level / 2, side="right")) - 1
 
 
@@ -72,7 +72,7 @@ def _walsh_averages(values: Values) -> Values:
 
 
 def _doubled_ranks(sizes: Values) -> npt.NDArray[np.int64]:
-    """Return twice the mean ranks, so that ties have whole ranks. Sizes that differ only by rounding are ties."""
+    """Return twice the mean ranks, which are integers even for ties. Sizes that differ only by rounding are ties."""
     sizes = np.round(sizes / (float(sizes.max()) or 1.0), 12)
     ordered = np.sort(sizes)
     before = np.searchsorted(ordered, sizes, side="left")
@@ -82,7 +82,7 @@ def _doubled_ranks(sizes: Values) -> npt.NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=256)
 def _rank_sums(ranks: tuple[int, ...]) -> Values:
-    """Return the chance of each sum of ranks if each rank is included with probability one half."""
+    """Return the probability of each sum of ranks, if each rank is included with a probability of one half."""
     chances = np.zeros(sum(ranks) + 1)
     chances[0] = 1.0
     reach = 0

@@ -1,7 +1,7 @@
-"""Summaries of many samples by counting each nanosecond in one pass, instead of sorting a copy of all samples.
+"""Summarise many samples by counting each nanosecond in one pass, instead of sorting a copy of all samples.
 
-The result is exact: times are whole ns, and most are within a short range. A table of that range replaces the samples,
-and only the few samples beyond it are kept. Counting is several times faster than a partition.
+The result is exact: times are whole ns, and most are within a short range. A table of counts for that range replaces
+the samples. Only the few samples outside the range are kept. Counting is several times faster than a partition.
 """
 
 import math
@@ -16,22 +16,25 @@ from middlemark.stats.quantiles import Numbers, chunked_sum, rank_of, samples_ne
 from middlemark.stats.samples import Samples
 
 MANY = 1 << 17
-"""Number of samples from which a table is faster than a partition."""
+"""From this number of samples on, a table is faster than a partition."""
 
 _CHUNK = 1 << 17
 _BLOCK = 1 << 11
-"""Records whose fields are split at a time: 128 KiB of round trips, which fit into the nearest cache."""
+"""This number of records is split into fields at a time: 128 KiB of round trips, which fit into the nearest cache."""
 
 _LEAST_RANGE, _MOST_RANGE = 1 << 10, 1 << 20
 _BEYOND = 1 / 8
-"""If a larger share of the values is beyond the table, the table is of no use."""
+"""A table is of no use if a larger share of the values is not in it."""
 
 
 class Tally:
-    """Counts of one field's values, added chunk by chunk. The table ends at ``limit`` ns; ``absent`` is skipped."""
+    """Counts of one field's values, added chunk by chunk.
+
+    The table ends at ``limit`` ns. Values ``absent`` are skipped.
+    """
 
     def __init__(self, limit: int, absent: int | None = None) -> None:
-        """Prepare an empty table. ``limit`` is from :func:`limit_of`."""
+        """Create an empty table. ``limit`` is from :func:`limit_of`."""
         self.limit = limit
         self.absent = absent
         self.counts = np.zeros(limit + 1, dtype=np.int64)
@@ -46,11 +49,11 @@ class Tally:
             self._beyond.append(far if self.absent is None else far[far != self.absent])
 
     def beyond(self) -> Numbers:
-        """Return the values from the limit on, in the order in which they were added."""
+        """Return the values at or above the limit, in the order in which they were added."""
         return np.concatenate(self._beyond) if self._beyond else np.empty(0, dtype=np.uint64)
 
     def summary(self) -> Summary | None:
-        """Return the summary (empty without values); None if too many values are beyond the table."""
+        """Return the summary (empty without values); None: too many values are not in the table."""
         far = self.beyond()
         near = self.counts[:-1]
         total = int(near.sum()) + len(far)
@@ -76,7 +79,7 @@ class Tally:
 
 
 def _ranked(through: Numbers, far: Numbers, total: int, quantile: Fraction) -> float | None:
-    """Return the value of the nearest rank, as ``quantiles.exact`` does."""
+    """Return the value of the nearest rank, as ``quantiles.exact`` does; None: too few values."""
     if total < samples_needed(quantile):
         return None
     rank = rank_of(quantile, total)
@@ -85,7 +88,7 @@ def _ranked(through: Numbers, far: Numbers, total: int, quantile: Fraction) -> f
 
 
 def limit_of(values: Numbers, absent: int | None = None) -> int:
-    """Return the limit of a table: twice the 99th percentile of 4,096 of the values, at least 1 µs and at most 1 ms."""
+    """Return the limit of a table: twice the 99th percentile of 4,096 of the values, from 1 µs to 1 ms."""
     looked_at = values[:: max(1, len(values) // 4096)]
     if absent is not None:
         looked_at = looked_at[looked_at != absent]
@@ -106,9 +109,9 @@ def summary_of(values: Numbers) -> Summary:
 
 
 def tallied_fields(samples: Samples, fields: Sequence[str]) -> Mapping[str, Summary | None]:
-    """Return a summary of each field, from one pass over the records. None: see ``Tally.summary``.
+    """Return field → summary from one pass over the records. None: see ``Tally.summary``.
 
-    ``NOT_MEASURED`` is left out.
+    Values ``NOT_MEASURED`` are left out.
     """
     tallies = {}
     for field in fields:

@@ -23,39 +23,39 @@ from middlemark.stats.warnings.trials import mostly_idle, never_slept, time_unac
 from middlemark.stats.workload import GraphTrial, graph_trial
 
 SamplesOf = Callable[[TrialOutcome], Samples | None]
-"""Returns the ping's samples of a trial, or None. May raise SamplesError: the trial then counts as failed."""
+"""Returns the ping's samples of a trial, or None. If it raises SamplesError, the trial counts as failed."""
 
 KeptOf = Callable[[SamplesFile], Kept]
-"""Returns the samples of one role of a stream, or of one client. May raise SamplesError: the trial then counts as
+"""Returns the samples of one role of a stream, or of one client. If it raises SamplesError, the trial counts as
 failed."""
 
 TIMES = ("round_trip_ns", "first_reply_ns", "write_ns", "take_ns", "loan_ns", "fill_ns", "check_ns")
-"""Fields of a sample that get one summary each, under the same name."""
+"""Fields of a sample that are summarised, each under its own name."""
 
 LONGEST_NS = 1 << 53
-"""104 days, which no trial takes. Up to here a double represents every whole number."""
+"""No trial takes this time (104 days). A double represents every integer up to it."""
 
 _ALWAYS_MEASURED = ("round_trip_ns", "first_reply_ns")
 
 
 class TrialSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One trial: its outcome (failed, if its samples could not be read) and its summaries; None: not measured."""
+    """One trial: its outcome (failed if its samples could not be read), and its summaries (None: not measured)."""
 
     outcome: TrialOutcome
     times: Times = Times()
     samples: int = 0
     rates: Rates | None = None
-    """Only a stream has rates."""
+    """Rates of a stream; None: another pattern."""
     one_way: OneWay | None = None
     replies_hz: float | None = None
-    """Only request-reply has this rate."""
+    """Replies per second of request-reply; None: another pattern."""
     outliers: Outliers | None = None
-    """Samples above p99.9 with the causes that the witness's record shows; None: there is no record."""
+    """Samples above p99.9, with their causes by the witness's record; None: there is no record."""
     warnings: tuple[RunWarning, ...] = ()
-    """Warnings from its raw samples."""
+    """Warnings from the trial's raw samples."""
     breakdown: Breakdown | None = None
     graph: GraphTrial | None = None
-    """Only a workload has this result."""
+    """Result of a workload; None: the cell has no workload."""
 
 
 def trial_summary(
@@ -67,10 +67,10 @@ def trial_summary(
     times: Sequence[str] = TIMES,
     in_full: bool = False,
 ) -> TrialSummary:
-    """Return one trial's summaries. A trial whose samples cannot be read counts as failed, whatever its outcome says.
+    """Return one trial's summaries. A trial whose samples cannot be read counts as failed.
 
-    ``times`` are the fields of round trips to summarise; the time is proportional to their number. ``in_full`` also
-    computes outliers, warnings and the breakdown, for which all fields are read.
+    ``times``: the fields of round trips to summarise; the computing time is proportional to their number. ``in_full``:
+    also compute outliers, warnings and the breakdown, for which all fields are read.
     """
     if outcome.failed is not None:
         return TrialSummary(outcome=outcome)
@@ -199,14 +199,14 @@ def _without_samples(outcome: TrialOutcome, failure: Failure) -> TrialSummary:
 
 
 def figures(cell: Cell, trials: Sequence[TrialSummary]) -> list[float | None]:
-    """Return each trial's main figure: its rate where ``by_rate``, else its p50; None: no such figure."""
+    """Return each trial's main figure: its rate if ``by_rate``, else its p50. None: the trial has no such figure."""
     if by_rate(cell):
         return [each.rates.rate_hz if each.rates else None for each in trials]
     return [summary.p50 if (summary := each.times.latency_of(cell)) else None for each in trials]
 
 
 def at_edge(trial: TrialSummary, edge: int) -> TrialSummary:
-    """Return the trial reduced to one edge of its workload."""
+    """Return the trial with the figures of one edge of its workload only."""
     if trial.graph is None or trial.one_way is None:
         return trial
     mine = trial.graph.edges[edge]

@@ -1,4 +1,4 @@
-"""Comparison of two settings by one metric: their relative difference, its certainty, and one of four verdicts."""
+"""The comparison of two settings by one metric: their relative difference, its certainty, and one of four verdicts."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -13,12 +13,11 @@ from middlemark.stats.interval import FEWEST
 from middlemark.stats.signed_rank import Shift, signed_rank
 
 MARGIN = 0.05
-"""Smallest relative difference that matters, unless a user sets another."""
+"""The smallest relative difference that matters, unless the user sets another."""
 CONFIDENCE = 0.95
 POWER = 0.9
 EFFICIENCY = 3 / math.pi
-"""Efficiency of the signed-rank test relative to the t-test for normal differences; the efficiency is higher with heavy
-tails."""
+"""Efficiency of the signed-rank test relative to the t-test for normal differences. It is higher with heavy tails."""
 MOST_TRIALS = 10_000
 
 
@@ -32,20 +31,20 @@ class Verdict(StrEnum):
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """B compared with A by one metric. ``shift``, ``low`` and ``high`` are relative: 0.1 is a tenth more than A."""
+    """The comparison of B with A by one metric. ``shift``, ``low``, ``high``: relative, 0.1 is a tenth more than A."""
 
     shift: float
     low: float | None
-    """None: fewer than six pairs, which are too few for an interval."""
+    """Lower end of the interval; None: fewer than six pairs."""
     high: float | None
     p: float
     """p-value of the signed-rank test of this comparison only."""
     p_family: float
-    """p-value over all comparisons judged together (``family.py``); with too few pairs equal to ``p``."""
+    """p-value over all comparisons that are judged together (``family.py``); with too few pairs equal to ``p``."""
     pairs: int
     verdict: Verdict
     trials_needed: int | None
-    """If undecided: about how many trials of each side decide with probability 0.9; None: more than 10,000."""
+    """If undecided: the trials of each side that decide with a probability of about 0.9. None: more than 10,000."""
 
 
 def judge(
@@ -55,12 +54,12 @@ def judge(
     questions: Sequence[Hashable],
     margin: float = MARGIN,
 ) -> tuple[Judgement, ...]:
-    """Return a verdict on each comparison of a family, given its trials of A and of B by round; all must be positive.
+    """Return a verdict on each comparison of a family. ``pairs``: round → (A's figure, B's figure), all positive.
 
-    The differences are log-ratios. B is better or worse if the p-value over the family is at most 5 %, 0 is outside of
-    the interval, and the shift exceeds the margin. B is equivalent if the interval lies within the margin, whatever the
-    p-value. Comparisons with fewer than six rounds have no verdict and do not belong to the family. ``questions`` are
-    explained in ``family_p``.
+    The differences are log-ratios. B is better or worse if three conditions hold: the p-value over the family is at
+    most 5 %, 0 is outside of the interval, and the shift exceeds the margin. B is equivalent if the interval is within
+    the margin, whatever the p-value. Comparisons with fewer than six rounds have no verdict and do not belong to the
+    family. ``questions``: see ``family_p``.
     """
     differences = [{number: math.log(b / a) for number, (a, b) in sorted(each.items())} for each in pairs]
     shifts = [signed_rank([*each.values()], CONFIDENCE) for each in differences]
@@ -101,11 +100,11 @@ def _judged(
 
 
 def _trials_needed(shift: Shift, differences: Sequence[float], margin: float, undecided: int) -> int | None:
-    """Return the trials needed by the normal approximation.
+    """Return about how many trials decide, by the normal approximation; None: more than 10,000.
 
     For a shift beyond the margin: enough to find the shift among ``undecided`` comparisons (Bonferroni's bound; the
-    test needs fewer) and to find that the shift exceeds the margin. For a smaller shift: enough to find that the shift
-    is within the margin.
+    test needs fewer), and to find that it exceeds the margin. For a smaller shift: enough to find that it is within the
+    margin.
     """
     away = abs(shift.shift)
     if len(differences) < 2 or away == margin:

@@ -1,8 +1,8 @@
-"""Results of a workload in one trial and over a cell's trials: which edges hold their deadlines, and times of chains.
+"""Results of a workload, in one trial and over a cell's trials: edges that hold their deadlines, and times of chains.
 
-An edge holds if at most a share ``allow`` of the messages due on it were lost, late or never sent. A workload holds if
-each of its edges with a deadline holds. With fewer than ``ENOUGH_MESSAGES`` messages over less than ``ENOUGH_S``
-seconds, an edge is not judged.
+An edge holds if at most a share ``allow`` of its due messages were lost, late or not sent. A workload holds if each of
+its edges with a deadline holds. An edge is not judged if it has fewer than ``ENOUGH_MESSAGES`` messages over less than
+``ENOUGH_S`` seconds.
 """
 
 import itertools
@@ -28,8 +28,8 @@ from middlemark.stats.tally import summary_of
 ENOUGH_MESSAGES = 1000
 ENOUGH_S = 10.0
 _NEARLY = 0.99
-"""Share of ``ENOUGH_MESSAGES`` or ``ENOUGH_S`` that suffices: in ten seconds the last instant may not be reached, and a
-chain ends when its first topic ends."""
+"""This share of ``ENOUGH_MESSAGES`` or ``ENOUGH_S`` is enough: in ten seconds the last instant may not be reached, and
+a chain ends when its first topic ends."""
 
 
 class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,8 @@ class EdgeTrial(msgspec.Struct, frozen=True, kw_only=True):
     unsent: int
     received_hz: float | None
     worst: float | None
-    """The p99 latency (the longest, with too few samples) divided by the deadline; None: there is no deadline."""
+    """The p99 latency divided by the deadline (the longest latency, with too few samples); None: there is no
+    deadline."""
     history_due: int = 0
     history_received: int = 0
     history_ns: int | None = None
@@ -77,14 +78,14 @@ class GraphTrial(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def worst(self) -> float | None:
-        """The highest ratio of an edge's p99 latency to its deadline; None: no edge has such a ratio."""
+        """The highest ratio of an edge's p99 latency to its deadline; None: no edge has one."""
         return max((each.worst for each in self.edges if each.worst is not None), default=None)
 
 
 def graph_trial(
     cell: Cell, outcome: TrialOutcome, kept: Sequence[Kept], latencies: Mapping[int, Summary]
 ) -> GraphTrial:
-    """Return the results of one trial from its samples. ``latencies``: of each subscriber, by index."""
+    """Return the results of one trial from its samples. ``latencies``: index of a subscriber → its latency."""
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
     arrived = {each.index: each for each in kept if each.role == "subscriber"}
@@ -121,7 +122,7 @@ def _edges(
 
 
 def part_of(deadline_s: float | None, latency: Summary | None) -> float | None:
-    """Return the p99 latency (the longest, if too few samples) divided by the deadline; None: no deadline."""
+    """Return the p99 latency divided by the deadline (the longest latency, with too few samples); None: no deadline."""
     if deadline_s is None or latency is None:
         return None
     longest = latency.p99 if latency.p99 is not None else latency.max
@@ -144,11 +145,14 @@ def _unsent(publisher: Sent | None) -> int:
 
 
 Path = tuple[int, ...]
-"""Numbers of the edges of a chain, from the first to the last."""
+"""Indices of the edges of a chain, from the first to the last."""
 
 
 def _paths(graph: Workload) -> list[Path]:
-    """Return the edges of each chain: through the nodes that publish the next topic, to each last subscriber."""
+    """Return the edges of each path of a chain.
+
+    A path leads through the nodes that publish the next topic to a subscriber.
+    """
     of_topic: dict[int, list[tuple[int, str]]] = {}
     for index, (number, node) in enumerate(graph.edges):
         of_topic.setdefault(number, []).append((index, node))
@@ -165,7 +169,7 @@ def _paths(graph: Workload) -> list[Path]:
 def _chain(path: Path, arrived: Mapping[int, Kept]) -> ChainTrial:
     """Return the times from the first intended instant to the last arrival.
 
-    Message n of a topic that follows another one was sent for the nth message of that topic that the node received.
+    If a topic follows another, its message n was sent for the n-th message that the node received on the other topic.
     """
     outgrown = [index for index in path if arrived[index].histogram is not None]
     if outgrown:
@@ -193,9 +197,9 @@ def over_trials(
     resources: CellResources | None,
     discovery_ns: float | None,
 ) -> WorkloadResult:
-    """Return the cell's result. Counts are sums over all trials, other figures medians over the trials.
+    """Return the cell's result. Counts are sums over all trials, other figures are medians over the trials.
 
-    ``latencies`` returns the latency of an edge by the edge's number, and ``joined`` the medians of several summaries.
+    ``latencies``: returns the latency of an edge by its index. ``joined``: returns the medians of several summaries.
     """
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
@@ -231,7 +235,10 @@ def over_trials(
 def edges_over(
     cell: Cell, trials: Sequence[GraphTrial], latencies: Callable[[int], EdgeLatency] = lambda _: EdgeLatency()
 ) -> tuple[EdgeResult, ...]:
-    """Return each edge with its counts summed over the trials. ``latencies`` returns an edge's latency by number."""
+    """Return each edge with its counts summed over the trials.
+
+    ``latencies``: returns an edge's latency by its index.
+    """
     assert cell.workload is not None
     graph = cell.workload.under(cell.scale, cell.copies)
     rates_hz = graph.rates_hz
@@ -249,24 +256,24 @@ def edges_over(
 
 
 def graph_holds(edges: Sequence[EdgeResult]) -> bool | None:
-    """Say whether each edge with a deadline holds; None: no edge has a deadline, or an edge has too few messages."""
+    """Say whether every edge with a deadline holds. None: no edge has a deadline, or an edge has too few messages."""
     judged = [each.holds for each in edges if each.deadline_s is not None]
     return False if False in judged else None if not judged or None in judged else True
 
 
 def fails_most(edges: Sequence[EdgeResult]) -> EdgeResult | None:
-    """Return the edge that does not hold and has the highest ``failed_share``; None: every judged edge holds."""
+    """Return the edge with the highest ``failed_share`` of those that do not hold; None: there is none."""
     return max((each for each in edges if each.holds is False), key=lambda each: each.failed_share, default=None)
 
 
 def worst_edge(edges: Sequence[EdgeResult]) -> EdgeResult | None:
-    """Return the edge with the highest p99 latency relative to its deadline; None: no edge has such a ratio."""
+    """Return the edge with the highest ratio of p99 latency to deadline; None: no edge has one."""
     known = [(part, each) for each in edges if (part := part_of(each.deadline_s, each.one_way_ns)) is not None]
     return max(known, key=lambda each: each[0], default=(0.0, None))[1]
 
 
 def too_short(graph: Workload, limits: Limits) -> tuple[str, ...]:
-    """Return the topics with a deadline that cannot be judged: one trial sends too few of their messages."""
+    """Return the topics with a deadline that cannot be judged, because a trial sends too few of their messages."""
     found = []
     for topic, rate_hz in zip(graph.topics, graph.rates_hz, strict=True):
         due = float(limits.samples) if limits.samples is not None else rate_hz * (limits.duration_s or 0.0)
@@ -319,7 +326,10 @@ def _history(trials: Sequence[EdgeTrial]) -> HistoryResult | None:
 
 
 def _holds(topic: Topic, due: int, share: float, seconds: float) -> bool | None:
-    """Say whether the edge holds in ``seconds`` of messages; None: the edge has no deadline, or too few messages."""
+    """Say whether the edge holds, for messages over ``seconds``.
+
+    None: the edge has no deadline, or too few messages.
+    """
     if topic.deadline_s is None or not due or (due < ENOUGH_MESSAGES and seconds < ENOUGH_S * _NEARLY):
         return None
     return share <= topic.allow
@@ -343,7 +353,7 @@ def _nodes(graph: Workload, cell: Cell, resources: CellResources | None) -> tupl
 
 
 def _of_threads(graph: Workload, node: str, threads: Mapping[str, float]) -> float:
-    """Return the processors that the threads of a node's roles used. A node's share of other threads is unknown."""
+    """Return the processors that the threads of a node's roles used. Other threads cannot be assigned to a node."""
     mine: Iterable[str] = (
         *(f"publisher {number}" for number, each in enumerate(graph.topics) if each.source == node),
         *(f"subscriber {index}" for index, (_, receiver) in enumerate(graph.edges) if receiver == node),

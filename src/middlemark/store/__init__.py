@@ -1,4 +1,4 @@
-"""A run's folder: append-only, complete after every trial, in open formats."""
+"""A run's folder: append-only, readable after every trial, in open formats."""
 
 from middlemark.store.reading import StoreError, list_runs, read_run
 from middlemark.store.run import RunWriter, open_run, reopen_run

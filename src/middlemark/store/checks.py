@@ -1,4 +1,4 @@
-"""Consistency checks of a run's values, in addition to the type and bounds of each field."""
+"""Check that the values of a run agree. The decoder checks the type and bounds of each field."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -14,13 +14,13 @@ class InvalidFile(Exception):
 
 
 def check_run(file: RunFile) -> None:
-    """Raise InvalidFile unless all references in ``run.json`` are valid."""
+    """Raise InvalidFile if a reference in ``run.json`` is invalid."""
     for each in _run_problems(file):
         raise InvalidFile(each)
 
 
 def check_outcome(outcome: TrialOutcome, trials: Mapping[int, Trial]) -> None:
-    """Raise InvalidFile unless this is the outcome of one of these trials, with files inside the run's folder."""
+    """Raise InvalidFile if this is the outcome of none of these trials, or if a file is outside of the run's folder."""
     for each in _outcome_problems(outcome, trials):
         raise InvalidFile(each)
 
@@ -30,7 +30,7 @@ def _run_problems(file: RunFile) -> Iterator[str]:
     cells = range(len(plan.cells))
     if len(plan.names) != len(plan.cells):
         yield f"plan.names: there are {len(plan.names)} names for {len(plan.cells)} configurations"
-    # Other tools may have measured levels that Middlemark refuses, such as a thousand subscribers.
+    # Other tools may have levels that Middlemark refuses, such as a thousand subscribers.
     for index, cell in enumerate(() if file.imported else plan.cells):
         for field, why in wrong_levels(cell):
             yield f"plan.cells[{index}].{field}: {why}"

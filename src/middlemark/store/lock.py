@@ -11,28 +11,28 @@ from pathlib import Path
 from middlemark.files import open_regular
 
 _PROBES = 20
-"""The number of attempts to take a lock. A process that only checks a lock holds it for some microseconds."""
+"""The number of attempts to take a lock: a process that only checks a lock has it for some microseconds."""
 
 
 class Held(Exception):
-    """Another process measures the run. ``pid``: the process id; None: the kernel does not show the process."""
+    """Another process measures the run. ``pid``: its id; None: the kernel does not show it."""
 
     def __init__(self, pid: int | None) -> None:
-        """``pid``: the number of the other process in this process's /proc."""
+        """Create the error. ``pid``: the number of the other process in this process's /proc."""
         super().__init__(f"by process {pid}" if pid else "by another process")
         self.pid = pid
 
 
 class Lock:
-    """A lock on a file, held from construction to ``release``."""
+    """A lock on a file, from construction to ``release``."""
 
     def __init__(self, path: Path) -> None:
-        """Raises OSError, and Held if another process has the lock."""
+        """Take the lock. Raises OSError, and Held if another process has the lock."""
         self.release = weakref.finalize(self, os.close, _open_locked(path))
 
 
 def is_held(path: Path) -> bool | None:
-    """Say whether a process has the lock on a file; None: unknown."""
+    """Say whether a process has locked the file; None: unknown."""
     try:
         descriptor = open_regular(path)
     except FileNotFoundError:
@@ -51,7 +51,7 @@ def is_held(path: Path) -> bool | None:
 
 
 def _open_locked(path: Path) -> int:
-    # open for writing only if necessary, because an open file prevents a read-only remount
+    # open for writing only if necessary, because a file open for writing prevents a read-only remount
     for flags in (os.O_RDONLY, os.O_RDWR):
         with os.fdopen(open_regular(path, flags), "rb", buffering=0) as file:
             if _locked(file.fileno()) or flags == os.O_RDWR:
@@ -66,7 +66,7 @@ def _locked(descriptor: int) -> bool:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             time.sleep(0.01)
-        except OSError as error:  # without locks in the file system, two processes could measure into one run
+        except OSError as error:  # without locks, two processes could measure into one run
             return error.errno != errno.EBADF
         else:
             return True

@@ -1,4 +1,4 @@
-"""Read a run's folder. Damaged lines are skipped and reported; all other values have been checked."""
+"""Read a run's folder. Damaged lines are skipped and reported. All other values are checked."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -15,20 +15,20 @@ from middlemark.store.lock import is_held
 from middlemark.store.schema1 import converted_run, converted_trial
 
 DESCRIPTION_BYTES = 1 << 28
-"""The largest ``run.json``, in bytes: a hundred times the size for a run with ten thousand trials."""
+"""The largest accepted ``run.json`` in bytes: a hundred times the size for a run with ten thousand trials."""
 LINE_BYTES = 1 << 26
-"""The longest line of a trial, in bytes: ten times the length for a trial of one week with one row per second."""
+"""The longest accepted line of a trial in bytes: ten times the length for a trial of a week with one row per second."""
 
 NOT_READ = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidFile)
-"""The errors of decoding. Text that is nested a thousand levels deep causes RecursionError."""
+"""The errors of decoding. A text with a thousand nested levels causes RecursionError."""
 
 
 class StoreError(Exception):
-    """A run's folder cannot be written or read. The text names the path."""
+    """A run's folder cannot be written or read. The text contains the path."""
 
 
 class _Written(msgspec.Struct):
-    """The part of ``run.json`` that every schema has, to distinguish a newer schema from a damaged file."""
+    """The part of ``run.json`` in every schema. It distinguishes a newer schema from a damaged file."""
 
     schema: int
     middlemark: str = "version unknown"
@@ -36,7 +36,7 @@ class _Written(msgspec.Struct):
 
 def read_run(folder: Path) -> Run:
     """Read a run: complete, killed or running. Raises StoreError with the path and the problem."""
-    # The lock is checked first: a run that ends after this check has already stored its end in run.json.
+    # Check the lock first: if the run ends after this check, its end is already in run.json.
     held = is_held(folder / "trials.jsonl")
     file = _description(folder / "run.json")
     return _with_trials(folder, file, running=held if file.ended is None else False)
@@ -97,7 +97,7 @@ def _with_trials(folder: Path, file: RunFile, *, running: bool | None) -> Run:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Yield each line without its end. A line that is too long for a trial is cut off, and reading stops."""
+    """Yield each line without its end. A line that is too long for a trial is cut, and reading ends."""
     try:
         with os.fdopen(open_regular(path), "rb") as trials:
             while line := trials.readline(LINE_BYTES):

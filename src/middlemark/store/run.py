@@ -34,14 +34,14 @@ class RunWriter:
         return Run(folder=self.folder, file=self.file, outcomes=tuple(outcomes), damaged=self._damaged)
 
     def extend(self, plan: Plan) -> None:
-        """Store a plan with additional trials of the same cells; the plan is on disk when this method returns."""
+        """Store a plan with more trials of the same cells. It is on disk when this method returns."""
         self.file = msgspec.structs.replace(self.file, plan=plan)
         self._save()
 
     def append(self, outcome: TrialOutcome) -> TrialOutcome:
-        """Add a line to trials.jsonl; the line is on disk when this method returns. Returns the stored outcome.
+        """Add a line to trials.jsonl. It is on disk when this method returns. Returns the stored outcome.
 
-        An outcome that could not be read back is replaced by a failure that says why.
+        If an outcome could not be read back, a failure with the reason is stored instead.
         """
         line = msgspec.json.encode(outcome)
         try:
@@ -59,7 +59,7 @@ class RunWriter:
         return outcome
 
     def close(self, *, interrupted: bool = False, error: str | None = None, reached: Reached | None = None) -> None:
-        """Record how the run ended. Releases the lock even if this fails."""
+        """Store how the run ended. Releases the lock even if this fails."""
         self.file = msgspec.structs.replace(
             self.file, ended=utc_now(), interrupted=interrupted, error=error, reached=reached
         )
@@ -114,7 +114,7 @@ def open_run(root: Path, file: RunFile) -> RunWriter:
 
 
 class ReopenedRun:
-    """A locked run that can be continued. Nothing is written before ``writer`` is called."""
+    """A locked run that can be continued. Nothing is written until ``writer`` is called."""
 
     def __init__(self, folder: Path) -> None:
         """Called by :func:`reopen_run`."""
@@ -122,9 +122,9 @@ class ReopenedRun:
         self.run = read_held_run(folder)
 
     def writer(self) -> RunWriter:
-        """Continue the run. Raises StoreError with the path.
+        """Return a writer that continues the run. Raises StoreError with the path.
 
-        A last line that was cut off stays in the file as a damaged line. New lines begin after it.
+        If the last line was cut off, it stays in the file as a damaged line. New lines begin after it.
         """
         path = self.run.folder / "trials.jsonl"
         try:

@@ -1,4 +1,4 @@
-"""Read the figures of expectations: amounts in a metric's unit, or bands of ratios (B's figure divided by A's)."""
+"""Read the figures of expectations: amounts with a unit, or bands for a ratio (B's figure divided by A's)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,12 +15,12 @@ _RATIOS = re.compile(rf"{_NUMBER}(?:{_TO}{_NUMBER})?")
 
 
 def read_change(value: object, tolerance: float) -> Band:
-    """Return the band of ratios for a change ``-72% … -62%``, or for ``-67%`` ± ``tolerance``. Raises Wrong."""
+    """Return the band of the ratio for a change: ``-72% … -62%``, or ``-67%`` ± ``tolerance``. Raises Wrong."""
     return _band(value, _PERCENTS, lambda each: 1 + each / 100, tolerance, "'-72% … -62%', or '-67%'")
 
 
 def read_ratio(value: object, tolerance: float) -> Band:
-    """Return the band of ratios for ``2 … 2.6``, or for ``2.3`` ± ``tolerance``. Raises Wrong."""
+    """Return the band of the ratio for ``2 … 2.6``, or for ``2.3`` ± ``tolerance``. Raises Wrong."""
     return _band(value, _RATIOS, float, tolerance, "2.3, or '2 … 2.6'")
 
 

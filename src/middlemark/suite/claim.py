@@ -56,7 +56,7 @@ class ClaimReader:
     """Reads one table and adds its problems to ``problems``."""
 
     def __init__(self, table: Mapping[str, Any], where: Callable[[str], str]) -> None:
-        """``where``: returns the place of a key; for "" the place of the table."""
+        """Create the reader. ``where``: returns the place of a key; for "" the place of the table."""
         self.problems: list[Problem] = []
         self._table = table
         self._where = where
@@ -129,7 +129,7 @@ class ClaimReader:
             self._wrong("metric", f"{name} describes a whole trial; for a topic use {listing(sorted(OF_EDGES))}")
 
     def _claim(self, kind: str, metric: "Metric | None") -> tuple[Claim | None, str]:
-        """Return the claim, and the part of its sentence that states the claim, as typed."""
+        """Return the claim (None: it has problems), and the words of its sentence as the user typed them."""
         if kind == "untestable":
             return Untestable(self._text("untestable")), self._text("untestable")
         if metric is None:
@@ -341,7 +341,7 @@ class ClaimReader:
 
 
 def better(metric: "Metric", margin: float, is_better: bool) -> Band:
-    """Return the ratios of B's figure to A's at which B is better (or worse) by more than ``margin``."""
+    """Return the band of B's figure divided by A's in which B is better (or worse) by more than ``margin``."""
     more = Band(1 + margin, None)
     return more if metric.higher_is_better == is_better else Band(None, 1 / (1 + margin))
 

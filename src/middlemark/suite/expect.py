@@ -1,4 +1,4 @@
-"""Read the tables ``[[expect]]`` of a suite, and ``--expect``. The result is expectations, or all problems at once."""
+"""Read the tables ``[[expect]]`` of a suite, and ``--expect``. The result is expectations and all problems."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,7 @@ def _below(place: str) -> Callable[[str], str]:
 
 
 def same_ids(expectations: Sequence[Expectation]) -> tuple[tuple[Expectation, ...], list[Problem]]:
-    """Return the expectations, with an id for each of them, and a problem for each id that is used twice."""
+    """Return the expectations, each with an id, and a problem for each id that is used twice."""
     named = [each.id for each in expectations if each.id]
     problems = [
         Problem(each.place, f"another expectation also has the id '{each.id}'; choose a different one")

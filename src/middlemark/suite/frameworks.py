@@ -1,4 +1,4 @@
-"""The table of frameworks. Some are measured, others only documented. Each fact has a source."""
+"""The table of frameworks: some are measured, others are only documented. Each fact has a source."""
 
 import tomllib
 from pathlib import Path
@@ -41,7 +41,7 @@ class Frameworks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of ``frameworks.toml``."""
 
     sources: dict[str, str]
-    """Key of a source in a fact → the source."""
+    """Key of a source, as facts name it → the source."""
     framework: dict[str, Framework]
 
 

@@ -19,7 +19,7 @@ COMMAND_LINE = "command line"
 
 
 class Only(msgspec.Struct, frozen=True):
-    """One ``--only``: keep the cells whose ``factor`` has one of these ``values``, in the form of a cell's levels."""
+    """One ``--only``: keep the cells with one of these ``values`` of ``factor``. Values are as in cells."""
 
     factor: str
     values: tuple[Level, ...]
@@ -32,7 +32,7 @@ class Only(msgspec.Struct, frozen=True):
 
 
 def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]:
-    """Return the given keys, the seed, and all problems. The place of a level or problem is its option: ``--size``."""
+    """Return the typed keys, the seed (None: not typed), and all problems. A place is the option: ``--size``."""
     found: Table = {}
     problems: list[Problem] = []
     for name, raw in options.keys.items():
@@ -92,7 +92,7 @@ def read_native(raw: Sequence[str]) -> tuple[tuple[TypedNative, ...], list[Probl
 
 
 def typed(key: Key, raw: str | bool) -> object:
-    """Convert a typed value to the form of a suite. Splits lists and converts digits to numbers."""
+    """Convert a typed value to the form of a suite: split lists, and convert digits to numbers."""
     if not isinstance(raw, str):
         return raw
     words = raw.split(key.kind.separator) if key.listed else [raw]
@@ -106,13 +106,13 @@ def flag_name(key: str) -> str:
 
 
 FIRST_ROUNDS = 6
-"""The fewest trials: with fewer trials, a median has no interval."""
+"""The fewest trials for a median with an interval."""
 BUDGET_S = 600.0
-"""The default most trials. A bimodal cell never becomes precise, and its rounds must end."""
+"""The default time in s for further rounds. A bimodal cell never becomes precise, so there must be a limit."""
 
 
 class PrecisionAsked(msgspec.Struct, frozen=True):
-    """Rounds are added until each median's interval is within ± ``part`` of the median, for the cells in ``focus``."""
+    """The precision that the user requests: intervals within ± ``part`` of the median, for the cells in ``focus``."""
 
     part: float
     budget_s: float
@@ -122,7 +122,7 @@ class PrecisionAsked(msgspec.Struct, frozen=True):
 def read_precision(
     part: str | None, budget: str | None, focus: Sequence[str], trials: str | bool | None
 ) -> tuple[PrecisionAsked | None, list[Problem]]:
-    """Read the options as typed (None: not typed); return all problems."""
+    """Return the precision (None: not requested) from the options as typed, and all problems."""
     problems: list[Problem] = []
     if part is None:
         text = "needs --until-precise PERCENT; add it, or remove this option"
@@ -142,13 +142,13 @@ def read_precision(
 
 
 def race_budget_s(suites: Sequence[Suite]) -> float | None:
-    """Return the time for the rounds of the races, which is the longest budget of a sweep; None: no races."""
+    """Return the time in s for the rounds of the races: the longest budget of a sweep. None: there is no race."""
     racing = [sweep for suite in suites for sweep in suite.sweeps if sweep.race]
     return max((each.budget_s for each in racing if each.budget_s is not None), default=BUDGET_S) if racing else None
 
 
 def suite_budget_s(suites: Sequence[Suite]) -> float | None:
-    """Return the time into which trials without races must fit: the sum of the suites' longest budgets; None: no limit.
+    """Return the time in s for trials without races: the sum of the suites' longest budgets; None: no limit.
 
     There is no limit if a sweep has no budget.
     """

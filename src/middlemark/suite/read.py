@@ -37,9 +37,9 @@ Natives = dict[str, Native]
 
 
 def read_document(path: Path, place: str) -> tuple[dict[str, object] | None, list[Problem], str]:
-    """Return the content of a suite file, parsed and as text, and its problems.
+    """Return the parsed content of a suite file, its problems, and its text.
 
-    Parsed is None if the file cannot be read.
+    The parsed content is None if the file cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -68,7 +68,7 @@ def read_suite(
 ) -> tuple[Suite | None, list[Problem]]:
     """Check a parsed suite file. ``name``: the file's name without its ending. ``options`` override every sweep.
 
-    ``text``: the file's content, for line numbers. ``expected``: the command line has expectations about the suite.
+    ``text``: the file's content, for line numbers. ``expected``: the command line has expectations for the suite.
     """
     problems = [_unknown_top(key, place) for key in document if key not in TOP]
     named = document.get("name", None)
@@ -148,7 +148,7 @@ def read_suite(
 
 
 def _read_links(tables: object, place: str, problems: list[Problem]) -> dict[str, str]:
-    """Return name → link for the tables ``[link.NAME]``. Links have the form of levels of the factor ``link``."""
+    """Return name → link for the tables ``[link.NAME]``. A link is written as a level of the factor ``link``."""
     if not isinstance(tables, dict):
         problems.append(Problem(place, f"{quoted(tables)} is not a table; write [link.NAME] and rate, delay, … below"))
         return {}
@@ -165,7 +165,7 @@ def _read_links(tables: object, place: str, problems: list[Problem]) -> dict[str
 
 
 def _spelled(table: object, links: Mapping[str, str], place: str, problems: list[Problem]) -> object:
-    """Return the table of a sweep after replacing names of links by the links, and settings by levels."""
+    """Return the table of a sweep. Names of links are replaced by the links, and settings by levels."""
     if isinstance(table, dict) and "system" in table:
         table = {**table, "system": _settings(table["system"], f"{place}: system", problems)}
     if not isinstance(table, dict) or "link" not in table:
@@ -177,7 +177,7 @@ def _spelled(table: object, links: Mapping[str, str], place: str, problems: list
 
 
 def _settings(value: object, place: str, problems: list[Problem]) -> object:
-    """Return all combinations of ``{ NAME = [VALUE, …], … }`` as levels; for a list, of each table."""
+    """Return all combinations of ``{ NAME = [VALUE, …], … }`` as levels. For a list: those of each table in it."""
     if isinstance(value, list):
         spelled = [_settings(each, place, problems) for each in value]
         return [one for each in spelled for one in (each if isinstance(each, list) else [each])]
@@ -192,7 +192,10 @@ def _settings(value: object, place: str, problems: list[Problem]) -> object:
 
 
 def _read_together(value: object, place: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:
-    """Return the combinations of factors. A combination is ``["pin", "priority"]``; several are ``[["pin", …], …]``."""
+    """Return the groups of factors that are varied together.
+
+    One is ``["pin", "priority"]``, several ``[["pin", …], …]``.
+    """
     found = [value] if isinstance(value, list) and value and isinstance(value[0], str) else value
     if not isinstance(found, list) or not all(isinstance(each, list) and len(each) > 1 for each in found):
         text = f"{quoted(value)} is not a combination of factors; name two or more, as in ['pin', 'priority']"
@@ -232,7 +235,10 @@ def make_sweep(
     workload: Workload | None = None,
     expected: bool = False,
 ) -> tuple[Sweep, list[Problem]]:
-    """Add defaults to the given keys. ``expected``: the trials must decide expectations."""
+    """Return the sweep with the given keys and defaults, and all problems.
+
+    ``expected``: the trials decide expectations.
+    """
     problems: list[Problem] = []
     if workload is not None:
         given, problems = _carrying(given, workload, place)
@@ -270,7 +276,7 @@ def make_sweep(
 
 
 def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list[Problem]]:
-    """Add the keys that the workload determines. Such a key that is also given is a problem."""
+    """Return the keys with those that the workload determines. It is a problem if one of these is given too."""
     problems = [
         Problem(given[each].place, f"the workload's topics determine {each}; leave it out")
         for each in OF_WORKLOAD
@@ -289,7 +295,7 @@ def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list
 
 
 def overlay(*layers: Table) -> Table:
-    """Merge tables; a later table has priority.
+    """Merge tables. A key in a later table replaces the key in an earlier table.
 
     Samples and duration replace each other, because a sweep has only one of them.
     """
@@ -339,7 +345,7 @@ def _read_sweep(
 
 
 def _natives_of(table: Table, place: str, folder: Path, problems: list[Problem]) -> Natives:
-    """Return the native settings of one table. The settings include the user's own configuration files."""
+    """Return the native settings of one table, including the user's own configuration files."""
     files, wrong = read_table_of_files(table.get("config", {}), f"{place}: config", folder)
     problems += wrong
     return _overridden(_read_native(table.get("native", {}), f"{place}: native", problems), files)

@@ -1,4 +1,4 @@
-"""Load the requested suites by name, from this checkout or package, or by the path of their file."""
+"""Load the requested suites: by name, from this checkout or package, or by path."""
 
 import contextlib
 import os
@@ -23,9 +23,8 @@ DEFAULT_SUITE = "first-look"
 def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...]:
     """Return the requested suites, with the options applied to every sweep.
 
-    If no suite is named but a factor is given as an option, the request is one suite with one sweep, ``command-line``.
-    If neither a suite nor a factor is given, the request is ``first-look``. Raises RequestError with all problems of
-    all suites and options.
+    Without a suite, but with a factor as an option, the request is a suite with one sweep, ``command-line``. Without
+    both, the request is ``first-look``. Raises RequestError with all problems of all suites and options.
     """
     given, seed, problems = read_options(options)
     typed_native, wrong = read_native(options.native)
@@ -49,7 +48,7 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
             suites.append(suite)
     named, wrong = same_ids([*(each for suite in suites for each in suite.expectations), *expected])
     problems += wrong
-    problems = list(dict.fromkeys(problems))  # every sweep reports a wrong option
+    problems = list(dict.fromkeys(problems))  # every sweep reports the same wrong option
     if seed is None and len({suite.seed for suite in suites if suite.seed is not None}) > 1:
         problems.append(Problem("--seed", "these suites have different seeds; choose one with --seed N"))
     if problems:
@@ -69,7 +68,7 @@ def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...
 
 
 def available() -> list[tuple[str, str, str]]:
-    """Return name, path and description of every suite that Middlemark provides, sorted by name."""
+    """Return (name, path, description) of every suite in Middlemark, sorted by name."""
     found = []
     for name, path in suite_files().items():
         document, problems, _ = read_document(path, shown_path(path))
@@ -91,11 +90,11 @@ def _load_one(name: str, options: Table, expected: bool) -> tuple[Suite | None, 
 
 
 def folder_of(name: str) -> Path | None:
-    """Return Middlemark's folder ``suites`` or ``studies``; None: this installation does not have the folder."""
+    """Return Middlemark's folder ``suites`` or ``studies``; None: this installation has no such folder."""
     package = Path(__file__).resolve().parents[1]
     checkout = package.parents[1]
     for folder in (package / name, checkout / name):
-        # Only a checkout has src/middlemark. In an installation, a folder "suites" next to site-packages is not ours.
+        # Only a checkout has src/middlemark. In an installation, a folder "suites" beside site-packages is not ours.
         if folder.is_dir() and (folder.parent == package or package.parent.name == "src"):
             return folder
     return None
@@ -108,7 +107,7 @@ def suite_files() -> dict[str, Path]:
 
 
 def find_suite(name: str) -> Path | str:
-    """Return the file of a suite, or a text that says why there is no file.
+    """Return the file of a suite, or a text with the reason why there is no file.
 
     ``name``: a path if it ends in .toml or contains a slash, else the name of a suite.
     """

@@ -27,13 +27,13 @@ Sizes = npt.NDArray[np.uint32]
 Instants = npt.NDArray[np.uint64]
 
 ONLY_LAP_S = 1.0
-"""The length, in ns, of a lap of a sequence with only one send time."""
+"""The length of a lap in s, if the sequence has only one send time."""
 _LARGEST_LIST = 64 << 20
 _MOST_LISTED = 5
 
 
 class Course(msgspec.Struct, frozen=True):
-    """The messages of one topic: the time of each in ns since the sequence began, and its size."""
+    """The messages of one topic: their times in ns since the sequence began, and their sizes in bytes."""
 
     at_ns: Instants
     sizes: Sizes
@@ -115,7 +115,9 @@ def read_sizes(path: Path) -> tuple[FromFile, Sizes]:
 
 
 def read_instants(path: Path) -> tuple[FromFile, Instants, float]:
-    """Read ascending send times in seconds. Return the times relative to the first, and their mean rate.
+    """Read ascending send times in seconds.
+
+    Return the file, the times in ns since the first, and their mean rate in Hz.
 
     Raises Wrong.
     """
@@ -156,7 +158,7 @@ def _text_of(path: Path) -> tuple[str, str]:
 
 
 def _each(text: str, name: str, read: Callable[[str], Any]) -> list[Any]:
-    """Read the words between semicolons and line ends. Raises Wrong, which names the line of each invalid word."""
+    """Read the words between semicolons and line ends. Raises Wrong with the line of each invalid word."""
     found: list[Any] = []
     wrong: list[str] = []
     for line, word in _words(text):
@@ -186,7 +188,7 @@ def sizes_of(file: FromFile) -> Sizes:
 
 
 def instants_of(file: FromFile, lap_s: float) -> Instants:
-    """Return the send times in ns, stretched to a lap of ``lap_s``. Raises Wrong, also if the file has changed."""
+    """Return the send times in ns, scaled to a lap of ``lap_s``. Raises Wrong, also if the file has changed."""
     if file.topic is not None:
         recorded = _read_unchanged(file.path, file.digest)
         at_ns, lap_ns = recorded.courses[file.topic].at_ns, recorded.lap_ns

@@ -1,4 +1,4 @@
-"""The studies that Middlemark provides: the claims of a document as a suite, and the document's own figures."""
+"""The studies in Middlemark: the claims of a document as a suite, and the document's own figures."""
 
 import re
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from middlemark.suite.request import folder_of, shown_path
 _PART = re.compile(r"(?<=[0-9])[a-z]$")
 """The letter at the end of an expectation's id that names a part of a claim: ``O1b`` is a part of claim O1."""
 AWAKE = " awake"
-"""The end of the id of an expectation about the cells with awake processors: ``O1b awake``."""
+"""The end of the id of an expectation about cells with processors kept awake: ``O1b awake``."""
 
 
 class Claimed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A claim as the document states it."""
 
     figure: str
-    """The figure of the document, as printed, or a note that the document prints no figure."""
+    """The figure as the document prints it, or a note that it prints none."""
     contradicts: str = ""
-    """How the document contradicts this claim; empty: no contradiction."""
+    """How the document contradicts this claim; empty: it does not."""
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,9 +36,10 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     measured_on: str
     conditions: str
     here: str
-    """How the measurement here resembles the document's measurement, and how the measurement differs."""
+    """How the measurement here resembles the document's measurement, and how it differs."""
     processors: tuple[str, ...] = ()
-    """Words of the model of the document's processor, as /proc/cpuinfo prints it; empty: the document does not say."""
+    """Words that identify the document's processor in the model name of /proc/cpuinfo; empty: the document
+    names none."""
     claims: dict[str, Claimed]
     """Id of a claim, without the letter of a part → the claim."""
     name: str = ""
@@ -56,21 +57,21 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return path if path.is_file() else None
 
     def claim_of(self, expectation: str) -> Claimed | None:
-        """Return the document's claim that an expectation tests, completely or in part.
+        """Return the document's claim that an expectation tests, completely or in part; None: no such claim.
 
         ``expectation``: the id of the expectation.
         """
         return self.claims.get(_PART.sub("", expectation.removesuffix(AWAKE)))
 
     def is_measured_on(self, machine: Machine) -> bool:
-        """Say whether the machine is of the document's kind, so that a claim that does not hold is contradicted."""
+        """Say whether the machine is like the document's. If so, a claim that does not hold is contradicted."""
         return not machine.virtual and any(word in machine.cpu for word in self.processors)
 
 
 def also_awake(expectations: Sequence[Expectation]) -> tuple[Expectation, ...]:
-    """Return testable expectations twice: about cells whose processors may halt, and about cells with awake processors.
+    """Return testable expectations twice: for cells whose processors may halt, and with processors kept awake.
 
-    On a virtual machine halting takes longer than most differences that a document claims.
+    On a virtual machine, halting takes longer than most differences that a document claims.
     """
     testable = [each for each in expectations if not isinstance(each.claim, Untestable)]
     return (

@@ -1,4 +1,4 @@
-"""The structs of a suite. Every level contains its place, so that later problems can name the place."""
+"""The structs of a suite. Every level has its place in the request, so that later problems can name it."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -38,7 +38,7 @@ class Native(msgspec.Struct, frozen=True):
 class TypedNative(msgspec.Struct, frozen=True):
     """One ``--native``. ``word``: ADAPTER.KEY or KEY, as typed.
 
-    Only the names of adapters distinguish the two forms.
+    Which of the two it is depends on the names of the adapters.
     """
 
     word: str
@@ -56,7 +56,7 @@ class TypedNative(msgspec.Struct, frozen=True):
 
 
 class Sweep(msgspec.Struct, frozen=True, kw_only=True):
-    """Factors to combine, and how to measure each cell."""
+    """The factors to combine, and how to measure each cell."""
 
     place: str
     """Where the sweep is written: ``suites/lan.toml: sweep 2``, or ``command line``."""
@@ -107,9 +107,9 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     deciding_trials: bool = False
-    """True if no number of trials is given. The plan then has enough trials to decide the expectations."""
+    """True if the user gives no number of trials. The plan then chooses enough trials to decide the expectations."""
     workload: Workload | None = None
-    """The workload that the sweep's cells transmit."""
+    """The workload of the sweep's cells; None: no workload."""
     native: tuple[Native, ...] = ()
     typed_native: tuple[TypedNative, ...] = ()
     """The settings from the command line. These settings override ``native``."""
@@ -123,21 +123,22 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def adapters(self) -> tuple[Level, ...]:
-        """The adapters asked for: those named, or those of the pairs, or ``all``."""
+        """The requested adapters: the named ones, or those of the pairs, or ``all``."""
         adapters = self.levels("adapter")
         paired = () if adapters.named else named_in(self.levels("pair").values)
         return paired or adapters.values
 
 
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
-    """An experiment: the sweeps in the order of the file. ``place``: the file, or ``command line``."""
+    """The sweeps of an experiment, in the order of the file. ``place``: the file, or ``command line``."""
 
     name: str
     description: str = ""
     place: str
     seed: int | None = None
     together: tuple[tuple[str, ...], ...] = ()
-    """Combinations of factors that are also compared (``vary_together``)."""
+    """Groups of factors that are varied together: cells that differ in all of them are also compared
+    (``vary_together``)."""
     scorecard: tuple[tuple[str, float], ...] = ()
     """The metrics of the scorecard and their weights."""
     sweeps: tuple[Sweep, ...]
@@ -184,6 +185,6 @@ def raw_options(
 
 
 ONCE: Mapping[str, Key] = {**LIMITS, **declared(Sweep, Key)}
-"""The keys that a sweep has once, by name."""
+"""Name → key, for keys that have one value in a sweep."""
 
 KEYS: Mapping[str, Key] = {**FACTORS, **ONCE}

@@ -1,4 +1,4 @@
-"""Read a table of keys: a sweep, the defaults, or the command line. The result is checked levels, or all problems."""
+"""Read a table of keys: a sweep, the defaults, or the command line. The result is checked levels and all problems."""
 
 import re
 import tomllib
@@ -30,7 +30,7 @@ SEED = whole("seed", 0, 2**63 - 1)
 
 
 def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Problem]]:
-    """Parse TOML. A syntax error is returned as a problem with its line."""
+    """Return the parsed TOML, or None and the syntax error as a problem with its line."""
     try:
         return tomllib.loads(text), []
     except tomllib.TOMLDecodeError as error:
@@ -38,7 +38,7 @@ def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Pr
         if match:
             return None, [Problem(f"{place}: line {match[2]}: column {match[3]}", f"not TOML: {match[1]}")]
         return None, [Problem(place, f"not TOML: {error}")]
-    except ValueError:  # a number with too many digits, or a date that does not exist
+    except ValueError:  # a number with too many digits, or an impossible date
         return None, [Problem(place, "not TOML: it contains a number or a date that is out of range")]
     except RecursionError:
         return None, [Problem(place, "not TOML: lists or tables are nested too deeply")]
@@ -47,7 +47,7 @@ def parse_toml(text: str, place: str) -> tuple[dict[str, object] | None, list[Pr
 def line_of(text: str, head: str, number: int, key: str) -> int | None:
     """Return the line of a key in table ``number`` of ``[[head]]``.
 
-    If the table lacks the key, return the line of the head.
+    If the key is missing, return the line of the head.
     """
     heads = [*re.finditer(r"(?m)^[ \t]*\[\[?[^\]\n]*\]\]?", text)]
     matching = [at for at, each in enumerate(heads) if re.sub(r"\s", "", each[0]) == f"[[{head}]]"]
@@ -67,7 +67,7 @@ def read_seed(value: object) -> int:
 def read_table(
     table: Mapping[str, object], place: str, folder: Path, extra: tuple[str, ...] = ()
 ) -> tuple[Table, list[Problem]]:
-    """Read every key of a table. ``extra``: keys to skip. ``folder``: contains the files that values name with @."""
+    """Read every key of a table. ``extra``: keys to skip. ``folder``: the folder of files that values name with @."""
     found: Table = {}
     problems: list[Problem] = []
     for name, value in table.items():
@@ -87,7 +87,7 @@ def read_table(
 
 
 def read_key(key: Key, value: object, place: str, folder: Path) -> tuple[Given | None, list[Problem]]:
-    """Read one key, which has a single value or, for a factor, a list of levels. Returns None if no value is valid."""
+    """Read one key: a single value or, for a factor, a list of levels. Returns None if no value is valid."""
     if not key.listed:
         if isinstance(value, list):
             return None, [Problem(place, f"is a list, but a sweep has only one {key.name}; write another [[sweep]]")]
@@ -129,7 +129,7 @@ def _spread(key: Key, value: object) -> list[object]:
     if not isinstance(value, list):
         return [value]
     if key.kind.compound and value and all(isinstance(each, int) for each in value):
-        return [value]  # [0, 1] is one placement; [[0, 1], "off"] are two placements
+        return [value]  # [0, 1] is one placement, and [[0, 1], "off"] are two
     return value
 
 
@@ -137,7 +137,7 @@ _LARGEST_FILE = 1 << 20
 
 
 def read_demands(text: str, place: str) -> tuple[list[int], list[Problem]]:
-    """Return the sizes in order, and a problem for each invalid entry, with line and column (both from 1).
+    """Return the sizes in order, and a problem for each invalid entry, with line and column (from 1).
 
     Blank entries and lines are skipped, because the lines of LatencyTest's own files end with a semicolon.
     """

@@ -1,4 +1,4 @@
-"""Read the ``workload`` of a suite: a table of topics, services and processes, or the file that contains the table."""
+"""Read the ``workload`` of a suite: a table of topics, services and processes, or a file with the table."""
 
 import math
 import re
@@ -19,8 +19,7 @@ MOST_ENDS = 4096
 """The most publishers and subscribers of a graph. Each publisher or subscriber has its own thread."""
 SHORTEST_DEADLINE_S = 1e-6
 LARGEST_SIGMAS = 4
-"""The largest size of a lognormal distribution, in sigmas above the median. Only 1 in 30,000 messages would be
-larger."""
+"""The largest size of a lognormal distribution, in sigmas above the median. One in 30,000 messages would be larger."""
 WIDEST_SIGMA = 3.0
 _NAME = re.compile(r"[A-Za-z0-9_~/][A-Za-z0-9_~/.:-]{0,199}")
 
@@ -213,7 +212,7 @@ def read_workload(
 
 
 Placed = tuple[str, int, Topic]
-"""The kind and the number of the table that defines a topic, and the topic."""
+"""(kind of the table that defines a topic, number of the table, topic)."""
 
 
 def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
@@ -253,7 +252,7 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
 
 
 def _keeps_no_history(found: Mapping[str, Any]) -> str:
-    """Return why the topic cannot have late joiners; empty: late joiners are possible."""
+    """Return why the topic cannot have late subscribers; empty: it can."""
     if found.get("reliability") == "best-effort":
         return "transient-local does not work with best-effort, which never sends a message again; use reliable"
     if "depth" in found and found["depth"] is None:
@@ -262,7 +261,7 @@ def _keeps_no_history(found: Mapping[str, Any]) -> str:
 
 
 def _as_recorded(recorded: sequence.Sequence | None, found: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys of a topic, with sizes and send times from the sequence if the topic does not define them."""
+    """Return the keys of a topic. Missing sizes and send times are taken from the recorded sequence."""
     name = found["name"]
     if recorded is None or name not in recorded.courses:
         return found
@@ -281,7 +280,7 @@ def _not_in(recorded: sequence.Sequence | None, name: str) -> str:
 
 
 def _services(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
-    """Yield two topics per service: the request, and the reply that follows the request."""
+    """Yield two topics for each service: the request, and the reply that follows it."""
     for number, each in enumerate(reader.tables(table, "service")):
         found = reader.read("service", number, each, _SERVICE, ("name", "client", "server", "request", "reply", "rate"))
         if found is None:
@@ -364,7 +363,7 @@ def _groups(reader: _Reader, kind: str, table: object, nodes: set[str]) -> dict[
 
 
 def _check(reader: _Reader, topics: Sequence[Placed]) -> None:
-    """Report inconsistencies: duplicate names, invalid predecessors, too many publishers and subscribers."""
+    """Add problems for duplicate names, invalid predecessors, and too many publishers and subscribers."""
     by_name: dict[str, Topic] = {}
     for kind, number, each in topics:
         first = by_name.setdefault(each.name, each)

@@ -1,1 +1,1 @@
-"""The machine: which settings limit a middleware, and how a setting is changed and restored."""
+"""The machine: settings that limit a middleware, and how they are changed and restored."""

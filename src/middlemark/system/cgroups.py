@@ -4,13 +4,13 @@ from middlemark.system.root import Root
 
 MOUNT = "sys/fs/cgroup"
 UNLIMITED = 1 << 60
-"""A limit of about this number means unlimited in version 1, as ``max`` does in version 2."""
+"""In version 1, a limit of about this number or more means unlimited (``max`` in version 2)."""
 
 
 def groups(root: Root, controller: str) -> tuple[str, ...]:
-    """Return the folders of this process's control group and of its parents, the own group first.
+    """Return the folders of this process's control group and of its parents, beginning with its own group.
 
-    Version 1 is used if it has the controller, else version 2. In a container the own group may be the mount point.
+    Version 1 is used if it has the controller, else version 2. In a container, the own group may be the mount point.
     """
     for line in sorted((root.text("proc/self/cgroup") or "").splitlines(), reverse=True):
         number, controllers, path = line.split(":", 2)
@@ -31,7 +31,7 @@ def groups(root: Root, controller: str) -> tuple[str, ...]:
 
 
 def least(root: Root, controller: str, *names: str) -> tuple[int, str] | None:
-    """Return the lowest of the limits in files named ``names`` in the groups, and the limit's file; None: no limit."""
+    """Return the lowest limit in files with these names in the groups, and its file; None: no limit."""
     found = [
         (value, f"{group}/{name}")
         for group in groups(root, controller)

@@ -1,4 +1,7 @@
-"""Change settings of the machine until the process ends or ``--restore`` runs. The journal is written first."""
+"""Change settings of the machine until the process ends or ``--restore`` runs.
+
+The journal is written before a change.
+"""
 
 import contextlib
 import os
@@ -28,14 +31,15 @@ _HOLD = (
     'exec setsid sh -c \'read go || exit; exec 3>"$1" || exit; printf "$2" >&3;'
     ' echo held; exec sleep infinity <&- >&- 2>&-\' sh "$@"'
 )
-"""A shell that holds a setting. It waits for ``go``, so that no setting is held before the journal lists the holder."""
+"""A shell command that keeps a setting in force by keeping its file open. It first waits for ``go``, until the journal
+lists it."""
 
 
 class Changes:
     """The changes that one process makes. Only one process at a time may make changes: see :func:`changing`."""
 
     def __init__(self, journal: Journal, announce: Announce | None = None, *, kept: bool = False) -> None:
-        """``announce`` gets each sudo command before it runs (None: no sudo).
+        """Create it without changes. ``announce`` is called with each sudo command before it runs (None: no sudo).
 
         ``kept``: the changes outlive this process.
         """
@@ -44,7 +48,7 @@ class Changes:
         self._kept = kept
         self._own: list[Entry] = []
         self._prefixes: dict[str, tuple[str, ...]] = {}
-        """Namespace → the beginning of the argv that enters the namespace."""
+        """Namespace → the first arguments of a command that runs in it."""
         self._held: list[int] = []
 
     def make(self, wanted: Sequence[Setting], prefixes: Sequence[Prefix] = ((),), *, file: str = "") -> None:
@@ -89,9 +93,9 @@ class Changes:
             self._held.append(settings.hold(setting))
 
     def _hold_on(self, entry: Entry) -> None:
-        """Start a process that holds the setting after this process ends.
+        """Start a process that keeps the setting in force after this process ends.
 
-        The journal lists the process before it holds the setting.
+        The journal lists the process before the setting is in force.
         """
         word = "".join(f"\\{each:03o}" for each in int(entry.after).to_bytes(4, "little"))
         holder = subprocess.Popen(
@@ -114,10 +118,10 @@ class Changes:
         if held != b"held\n":
             holder.wait()
             raise CannotError(entry.target, "cannot be opened, or refuses the value")
-        holder.returncode = 0  # Popen must not wait for the holder, which runs longer than this process
+        holder.returncode = 0  # Popen must not wait for this process, which outlives us
 
     def _place(self, target: str, prefix: tuple[str, ...]) -> str:
-        """Return the setting's namespace, and remember the way into it; "": the machine has only one value."""
+        """Return the setting's namespace, and store the command that enters it. "": the setting has no namespace."""
         kind = "net" if target.startswith("net.") else "mnt" if kind_of(target) == "size" else ""
         if not kind:
             return ""
@@ -130,7 +134,10 @@ class Changes:
         return asked.stdout.strip()
 
     def restore(self) -> list[str]:
-        """Restore the changes, the last first. Return one sentence for each setting that could not be restored."""
+        """Restore the changes, the last change first.
+
+        Return one sentence for each setting that could not be restored.
+        """
         while self._held:
             os.close(self._held.pop())
         own, self._own = self._own, []
@@ -147,8 +154,8 @@ def changing(
 ) -> Iterator[Changes]:
     """Lock the settings of this machine. Restore the settings at the end unless ``kept``.
 
-    The settings that a killed process left changed are restored first. ``report`` gets one sentence for each setting
-    that could not be restored. Raises JournalError.
+    Settings that a killed process left changed are restored first. ``report`` is called with one sentence for each
+    setting that could not be restored. Raises JournalError.
     """
     journal = journal or Journal()
     with journal.locked():
@@ -171,8 +178,8 @@ def put_back(
 ) -> list[str]:
     """Restore these entries of the journal, the last first. Return a sentence for each failure.
 
-    An entry that could not be restored stays in the journal. If another program has changed the setting since, the
-    entry is removed from the journal.
+    If an entry could not be restored, it stays in the journal. If another program has changed the setting in the
+    meantime, the entry is removed.
     """
     sentences: list[str] = []
     for entry in reversed(entries):
@@ -191,7 +198,7 @@ def put_back(
 
 
 def _put_back(entry: Entry, announce: Announce | None, prefixes: dict[str, tuple[str, ...]]) -> str:
-    """Restore one setting. Return a sentence if the setting is not as before, else "". Raises CannotError."""
+    """Restore one setting. Return a sentence if it does not have its old value, else "". Raises CannotError."""
     if entry.file:
         _remove(entry.file, announce)
     if not entry.is_in_force:
@@ -201,7 +208,7 @@ def _put_back(entry: Entry, announce: Announce | None, prefixes: dict[str, tuple
         _end_holder(entry.holder, announce)
         return ""
     if kind == "group" and entry.owner != this_process():
-        return ""  # the setting was that process's group, and the process has ended
+        return ""  # the setting was that process's group, and it has ended
     prefix: tuple[str, ...] = ()
     if entry.place:
         own = namespace(entry.place.partition(":")[0])
@@ -246,7 +253,7 @@ def persist(changes: Changes, wanted: Sequence[Setting], announce: Announce | No
 
 
 def _remove(path: str, announce: Announce | None) -> None:
-    """Remove our file. If another program wrote a file at this path, leave the other program's file."""
+    """Remove our file. A file of another program at this path stays."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             if file.readline() != _HEAD:
@@ -264,7 +271,7 @@ def in_force(journal: Journal | None = None) -> tuple[Entry, ...]:
 
 
 def unrestored_warning() -> str | None:
-    """Return a warning if a run that was killed left settings changed. Every command prints the warning first."""
+    """Return a warning if a killed run left settings changed. Every command prints the warning first."""
     journal = Journal()
     if not journal.path.exists():
         return None

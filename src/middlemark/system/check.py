@@ -11,8 +11,8 @@ from middlemark.system.needs import GENERAL, ConfigurationNeeds, Needs, list_row
 from middlemark.system.root import Root
 
 Severity = Literal["falsifies", "limits", "note"]
-"""``falsifies``: figures would not measure the middleware, or would differ from trial to trial.
-``limits``: figures would be worse than this machine allows. ``note``: worth knowing."""
+"""``falsifies``: figures would not measure the middleware, or would differ from trial to trial. ``limits``: figures
+would be worse than this machine allows. ``note``: useful to know."""
 SEVERITIES = get_args(Severity)
 """All severities of findings, the worst first."""
 SYSCTL_FILE = "/etc/sysctl.d/90-middlemark.conf"
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a check that found something. Empty texts are left out."""
+    """A problem that a check found on this machine. Empty texts are not printed."""
 
     check: str
     severity: Severity
@@ -31,17 +31,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     remedy: str = ""
     """The command that fixes the problem; empty: no command does."""
     persist: str = ""
-    """How to keep the remedy after a restart of the machine."""
+    """How to make the remedy permanent."""
     risk: str = ""
 
 
 class Seen(NamedTuple):
-    """A problem that a check found in its reading. Empty fields have the default of the check."""
+    """A problem that a check found in the values that it read. Empty fields have the check's default."""
 
     severity: Severity
     text: str
     rows: tuple[ConfigurationNeeds, ...] = ()
-    """The affected rows of the suite; empty: all rows that the check names in general."""
+    """The affected rows of the suite; empty: all rows that the check names."""
     command: str = ""
 
 
@@ -58,20 +58,19 @@ class Check(Generic[R]):
     """The files or values that the check reads, as docs/reference/checks.md shows them."""
     why: str
     rows: str
-    """The rows that the check concerns in general."""
+    """The rows that the check usually affects."""
     read: Callable[[Root], R | None]
-    """Reads the files. Returns None if this machine does not have them, or hides them."""
+    """Reads the files. None: this machine does not have them, or hides them."""
     sees: Callable[[R, Needs], Seen | None]
-    """Returns the problem in the reading, or None. A pure function."""
+    """Returns the problem in the values that were read, or None. A pure function."""
     command: str = ""
-    """The command that fixes the problem. A check that declares changes (:class:`Setting`) gets its command from the
-    changes."""
+    """The command that fixes the problem. A check with changes (:class:`Setting`) gets its command from them."""
     persist: str = ""
     risk: str = ""
     change: Callable[[R, Needs], tuple[Setting, ...]] = _no_change
 
     def look(self, root: Root) -> R | None:
-        """Return the reading; None: the files are damaged or hidden."""
+        """Return the values that the check reads; None: the files are missing, damaged or hidden."""
         try:
             return self.read(root)
         except (OSError, ValueError, LookupError, TypeError):
@@ -103,7 +102,7 @@ class Check(Generic[R]):
         return self.change is not _no_change
 
     def changes(self, reading: R, needs: Needs = GENERAL) -> tuple[Setting, ...]:
-        """Return the settings that a program could change and restore; empty: nothing is wrong, or no program can."""
+        """Return the settings that a program could change and restore; empty: nothing is wrong, or none can."""
         return self.change(reading, needs) if self.sees(reading, needs) else ()
 
 
@@ -113,5 +112,5 @@ def sysctl(name: str) -> Callable[[Root], int | None]:
 
 
 def too_low(name: str, value: int, least: int, rows: Sequence[ConfigurationNeeds]) -> Seen | None:
-    """Return a problem if a limit is below ``least``, the value that ``rows`` need."""
+    """Return a problem if the limit ``value`` is below ``least``, which ``rows`` need; None: there is no problem."""
     return Seen("limits", f"{name} is {value}; needed: {least}", tuple(rows)) if rows and value < least else None

@@ -13,8 +13,8 @@ def in_use(paths: Iterable[str], proc: str = "/proc") -> frozenset[str]:
     for pid in filter(str.isdigit, os.listdir(proc)):
         process = f"{proc}/{pid}"
         with contextlib.suppress(OSError):
-            # /proc/PID/fd does not show the path of a Unix socket; the table of the socket's network namespace shows
-            # the path.
+            # /proc/PID/fd does not show the path of a Unix socket. The table of the socket's network namespace shows
+            # it.
             network = os.readlink(f"{process}/ns/net")
             if network not in networks:
                 used |= wanted & _bound(f"{process}/net/unix")

@@ -42,7 +42,7 @@ class NetworkDevice(NamedTuple):
 def interfaces(root: Root) -> tuple[NetworkDevice, ...]:
     """Return the interfaces that are up.
 
-    If ``root`` is this machine, the kernel is asked, because /sys may show the interfaces of another network namespace.
+    For this machine, the kernel is asked: /sys may show the interfaces of another network namespace.
     """
     return tuple(each for each in (_own() if root.folder == Path("/") else _written(root)) if each.flags & UP)
 
@@ -75,5 +75,5 @@ def asked(any_socket: socket.socket, name: str, request: int, size: int, at: int
 
 
 def used(interfaces_up: tuple[NetworkDevice, ...], needs: Needs) -> tuple[NetworkDevice, ...]:
-    """Return the interfaces that the traffic is restricted to; all interfaces if the traffic is not restricted."""
+    """Return the interfaces to which the traffic is restricted; if it is not restricted, return all interfaces."""
     return tuple(each for each in interfaces_up if not needs.interfaces or each.name in needs.interfaces)

@@ -1,9 +1,7 @@
 """The journal of changed settings.
 
-The old values are on disk before the first change, so the settings can always be restored.
-
-The journal is one file, replaced atomically. A process that changes settings has the lock until it has restored the
-settings.
+The old values are on disk before the first change, so the settings can always be restored. The journal is one file,
+replaced atomically. A process that changes settings has a lock until it has restored them.
 """
 
 import contextlib
@@ -24,7 +22,7 @@ class JournalError(Exception):
     """The journal cannot be read, written or locked, so no setting may be changed."""
 
     def __init__(self, text: str, advice: str = "") -> None:
-        """``advice``: the next step."""
+        """Create the error. ``advice``: the next step."""
         super().__init__(text)
         self.advice = advice
 
@@ -43,22 +41,22 @@ class RecordedProcess(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting that was changed or is about to be changed."""
+    """A setting that was changed or will be changed next."""
 
     target: str
     before: str
     after: str
     owner: RecordedProcess
     boot: str
-    """The boot during which the setting was changed. A restart of the machine undoes the change."""
+    """The boot in which the setting was changed. A restart of the machine undoes the change."""
     kept: bool = False
-    """True if the setting stays changed until ``--restore``, otherwise until the owner ends."""
+    """True if the setting stays changed until ``--restore``. False: until the owner ends."""
     file: str = ""
     """The file under /etc that makes the change at every boot; empty: no file."""
     place: str = ""
     """The namespace in which the setting was changed; empty: the machine has only one value of the setting."""
     holder: RecordedProcess | None = None
-    """The process that holds the setting, if the setting lasts only while a process has a file open."""
+    """The process that keeps the setting in force, if it lasts only while a process has a file open; else None."""
 
     @property
     def is_orphaned(self) -> bool:
@@ -78,7 +76,7 @@ class Journal:
     """The journal's file. Every method raises JournalError."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """``path``: the path of the journal; None: the default path."""
+        """Create the journal. ``path``: None for the default path."""
         self.path = path or Path(changed())
 
     def entries(self) -> tuple[Entry, ...]:
@@ -94,7 +92,7 @@ class Journal:
             raise JournalError(text, "restore the settings in the list by hand, then remove the file") from None
 
     def write(self, entries: Iterable[Entry]) -> None:
-        """Replace the entries. The entries are on disk when this method returns. On an error the file is unchanged."""
+        """Replace the entries. They are on disk when this method returns. On an error the file is unchanged."""
         data = msgspec.json.format(msgspec.json.encode(tuple(entries)), indent=1)
         draft = self.path.with_suffix(".new")
         try:
@@ -118,7 +116,7 @@ class Journal:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock on this machine's settings. The kernel releases the lock when the process ends."""
+        """Lock this machine's settings. The kernel releases the lock when the process ends."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self.path.parent / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -132,7 +130,7 @@ class Journal:
                 who = os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "unknown"
                 text = f"process {who} has changed settings of this machine and restores them when it ends"
                 raise JournalError(text, "wait for the process, or end it") from None
-            with contextlib.suppress(OSError):  # if this fails, only the message above lacks the process's number
+            with contextlib.suppress(OSError):  # if this fails, only the process's number is missing
                 os.truncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
             yield

@@ -1,4 +1,4 @@
-"""The demands that a suite's trials, or middlewares in general, make on the machine."""
+"""The demands of a suite's trials, or of middlewares in general, on the machine."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,7 +11,7 @@ MOST_LISTED = 4
 
 
 class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
-    """A configuration, with the factors that make demands on the machine."""
+    """A configuration, with the factors that determine what it needs from the machine."""
 
     name: str
     """The name of the candidate; empty: any middleware."""
@@ -26,11 +26,11 @@ class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
     cpus: tuple[int, ...] = ()
     """The processors of the roles; empty: not pinned, or chosen by the run."""
     waiting: int = 1
-    """The number of messages that a history may hold."""
+    """The number of messages that may wait in a history."""
     mlock: bool = False
     awake: bool = False
     across: bool = False
-    """True if the roles are on several hosts, or in namespaces at both ends of a link."""
+    """True if the roles are on several hosts, or in network namespaces at both ends of a link."""
     between_clocks: bool = False
 
     @property
@@ -46,13 +46,13 @@ class ConfigurationNeeds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Needs(msgspec.Struct, frozen=True, kw_only=True):
-    """The needs that a check compares with its reading."""
+    """The needs with which a check compares the values that it reads."""
 
     rows: tuple[ConfigurationNeeds, ...]
     general: bool = False
     """True if these are the needs of middlewares in general, not the needs of a suite."""
     interfaces: tuple[str, ...] = ()
-    """The interfaces that the traffic is restricted to; empty: all interfaces that are up."""
+    """The interfaces to which the traffic is restricted; empty: all interfaces that are up."""
     memory_bytes: int = 0
     """The memory that the most demanding trial uses for records and waiting messages."""
     shm_bytes: int = 0
@@ -67,7 +67,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
         return self.where(lambda row: carrier in row.carriers and row.size >= least)
 
     def where(self, kind: Callable[[ConfigurationNeeds], object]) -> tuple[ConfigurationNeeds, ...]:
-        """Return the rows for which ``kind`` is true."""
+        """Return the rows for which ``kind`` returns a true value."""
         return tuple(filter(kind, self.rows))
 
     @property
@@ -87,7 +87,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def apart(self) -> tuple[ConfigurationNeeds, ...]:
-        """The rows between hosts."""
+        """The rows whose roles are on several hosts, or at both ends of a link."""
         return self.where(lambda row: row.across)
 
     def cpus(self, allowed: Sequence[int]) -> tuple[int, ...]:
@@ -100,7 +100,7 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def roles(self) -> int:
-        """The number of roles of the row with the most roles."""
+        """The largest number of roles of any row."""
         return max((row.roles for row in self.rows), default=2)
 
 

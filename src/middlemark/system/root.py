@@ -1,4 +1,4 @@
-"""Read the kernel's files below a folder: ``/``, or a recorded machine. A missing file gives None, never an error."""
+"""Read the kernel's files in a folder: ``/``, or a recorded machine. A missing file gives None, never an error."""
 
 import glob
 import os
@@ -10,31 +10,31 @@ MOST_PROCESSORS = 1 << 16
 
 
 class Root:
-    """Reads files below a folder. Names of files are relative to the folder: ``proc/meminfo``."""
+    """Reads files in a folder. Names of files are relative to it: ``proc/meminfo``."""
 
     def __init__(self, folder: str | Path = "/") -> None:
-        """``folder``: / for this machine."""
+        """Create the reader. ``folder``: / for this machine."""
         self.folder = Path(folder)
 
     def bytes(self, name: str) -> bytes | None:
-        """Return the content of the file."""
+        """Return the content of the file; None: it cannot be read."""
         try:
             return (self.folder / name).read_bytes()
         except (OSError, ValueError):
             return None
 
     def text(self, name: str) -> str | None:
-        """Return the content as text, without surrounding white space."""
+        """Return the content as text without surrounding white space; None: it cannot be read."""
         raw = self.bytes(name)
         return None if raw is None else raw.decode(errors="replace").strip()
 
     def number(self, name: str) -> int | None:
-        """Return the only number in the file; None: the file contains anything else."""
+        """Return the only number in the file; None: there is no file, or it has anything else."""
         numbers = self.numbers(name)
         return numbers[0] if numbers and len(numbers) == 1 else None
 
     def numbers(self, name: str) -> tuple[int, ...] | None:
-        """Return the numbers in the file; None: the file contains anything else."""
+        """Return the numbers in the file; None: there is no file, or it has anything else."""
         try:
             return tuple(map(int, (self.text(name) or "").split())) or None
         except ValueError:
@@ -56,7 +56,7 @@ class Root:
         return tuple(sorted(found, key=lambda name: (len(name), name)))
 
     def size(self, name: str) -> int | None:
-        """Return the bytes of memory or disk that the file occupies."""
+        """Return the bytes of memory or disk that the file occupies; None: there is no file."""
         try:
             return os.lstat(self.folder / name).st_blocks * 512
         except OSError:
@@ -73,7 +73,7 @@ class Root:
         return processors(self.fields("proc/self/status").get("Cpus_allowed_list", ""))
 
     def limit(self, name: str) -> int | None:
-        """Return a soft limit of this process by its name in /proc/self/limits; -1: unlimited."""
+        """Return a soft limit of this process by its name in /proc/self/limits; -1: unlimited; None: no such limit."""
         for line in (self.text("proc/self/limits") or "").splitlines():
             if line.startswith(name) and (words := line[len(name) :].split()):
                 return -1 if words[0] == "unlimited" else int(words[0])

@@ -14,7 +14,7 @@ from middlemark.system.root import processors
 
 Announce = Callable[[str], None]
 Prefix = Sequence[str]
-"""The beginning of an argv that runs a command in another network namespace; empty: the namespace of this process."""
+"""The first arguments of a command that runs in another network namespace; empty: the namespace of this process."""
 
 _READ = 'cat "$1"'
 _WRITE = 'printf %s "$2" > "$1"'
@@ -26,13 +26,13 @@ class CannotError(Exception):
     """A setting cannot be read or set. The message names the setting and the reason."""
 
     def __init__(self, target: str, why: str, advice: str = "") -> None:
-        """``advice``: the next step."""
+        """Create the error. ``advice``: the next step."""
         super().__init__(f"{target}: {why}")
         self.advice = advice
 
 
 def place_of(target: str, prefix: Prefix) -> tuple[str, ...]:
-    """Return the prefix for setting ``target``: ``prefix`` if its namespace has the setting, else an empty prefix."""
+    """Return the prefix to set ``target`` with: ``prefix`` if its namespace has the setting, else empty."""
     if not prefix or not target.startswith("net."):
         return ()
     asked = subprocess.run([*prefix, "test", "-w", path_of(target)], capture_output=True, check=False)
@@ -40,7 +40,10 @@ def place_of(target: str, prefix: Prefix) -> tuple[str, ...]:
 
 
 def read(target: str, prefix: Prefix = ()) -> str:
-    """Return the value in a form that can be compared; "" for a setting that a process holds. Raises CannotError."""
+    """Return the value in a form for comparisons. Raises CannotError.
+
+    "": the setting is in force only while a process has a file open.
+    """
     kind = kind_of(target)
     if kind == "hold":
         return ""
@@ -58,7 +61,7 @@ def read(target: str, prefix: Prefix = ()) -> str:
 
 
 def write(setting: Setting, prefix: Prefix = (), announce: Announce | None = None) -> None:
-    """Set and check a value. Raises CannotError. ``announce`` gets each sudo command before it runs (None: no sudo)."""
+    """Set a value and check it. Raises CannotError. ``announce`` is called with each sudo command (None: no sudo)."""
     target, value = setting.target, setting.value
     try:
         if setting.kind == "group":
@@ -76,7 +79,7 @@ def write(setting: Setting, prefix: Prefix = (), announce: Announce | None = Non
 
 
 def hold(setting: Setting) -> int:
-    """Write the value and keep the file open, because the setting lasts only while the file is open.
+    """Write the value, and return the open file: the setting is in force only while the file is open.
 
     Raises CannotError.
     """
@@ -93,7 +96,7 @@ def hold(setting: Setting) -> int:
 
 
 def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
-    """Return why the setting cannot be set; None: no known reason."""
+    """Return why the setting cannot be set; None: no reason is known."""
     target = setting.target
     try:
         if setting.kind == "group":
@@ -104,7 +107,7 @@ def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
         if setting.kind == "size":
             allowed = os.geteuid() == 0
         elif prefix:
-            return None  # place_of() has checked that the namespace can set the value
+            return None  # place_of() has checked this
         else:
             os.stat(path)
             allowed = os.access(path, os.W_OK)
@@ -118,7 +121,7 @@ def why_not(setting: Setting, prefix: Prefix = ()) -> CannotError | None:
 
 
 def can_sudo() -> bool:
-    """Say whether this user is not root, but may use sudo without a password."""
+    """Say whether this user may use sudo without a password. False for root."""
     if os.geteuid() == 0 or shutil.which("sudo") is None:
         return False
     asked = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
@@ -130,7 +133,7 @@ def _quoted(value: str) -> str:
 
 
 def same(now: str, value: str) -> bool:
-    """Say whether two values mean the same in the kernel's format for lists, masks and "no limit"."""
+    """Say whether two values mean the same. Knows the kernel's format of lists, masks and "no limit"."""
     if now == value or (value == "-1" and now.isdigit() and int(now) >= UNLIMITED):
         return True
     with contextlib.suppress(ValueError):
@@ -141,7 +144,7 @@ def same(now: str, value: str) -> bool:
 
 
 def _within(prefix: Prefix, program: str, *arguments: str) -> str:
-    """Run a program in another network namespace, because /proc/sys/net shows the namespace of the reading process."""
+    """Run a program in another network namespace: /proc/sys/net shows the namespace of the process that reads it."""
     argv = [*prefix, "sh", "-c", program, "sh", *arguments]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=_COMMAND_S, check=False)
     if done.returncode != 0:
@@ -176,7 +179,7 @@ def _write_file(path: str, value: str, announce: Announce | None) -> None:
 
 
 def run_as_root(argv: Sequence[str], announce: Announce | None, text: str = "") -> None:
-    """Run a command as root, with sudo if necessary. ``announce`` gets the sudo command before it runs."""
+    """Run a command as root, with sudo if necessary. ``announce`` is called with the sudo command before it runs."""
     if os.geteuid() != 0:
         if announce is None or not can_sudo():
             raise OSError(errno.EACCES, "")
@@ -188,7 +191,7 @@ def run_as_root(argv: Sequence[str], announce: Announce | None, text: str = "") 
 
 
 def _group_root(target: str) -> str:
-    """Return the folder at which the controller's hierarchy is mounted."""
+    """Return the folder at which the controller's control groups are mounted."""
     name = target.removeprefix(GROUP)
     roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"] if name == _UNIFIED else [f"/sys/fs/cgroup/{name}"]
     for root in roots:
@@ -198,7 +201,7 @@ def _group_root(target: str) -> str:
 
 
 def _group_of(target: str) -> str:
-    """Return the control group in which this process is."""
+    """Return the folder of the control group of this process."""
     name = target.removeprefix(GROUP)
     for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
         number, controllers, path = line.split(":", 2)

@@ -1,4 +1,4 @@
-"""Await several tasks: either some results while the other tasks must not fail, or all results or the first failure."""
+"""Await several tasks: some results while other tasks must not fail, or all results, or the first failure."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 async def while_alive(
     tasks: Sequence[asyncio.Task[None]], *wanted: Awaitable[Any], timeout_s: float | None = None
 ) -> bool:
-    """Await all of ``wanted``, or raise the error of the first task that fails. Return False after the timeout."""
+    """Await all of ``wanted``; return False after the timeout. If one of ``tasks`` fails first, raise its error."""
     waiting = asyncio.ensure_future(asyncio.gather(*wanted))
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     try:
@@ -22,7 +22,7 @@ async def while_alive(
             pending = [task for task in tasks if not task.done()]
             remaining_s = None if deadline is None else max(0.0, deadline - time.monotonic())
             ended, _ = await asyncio.wait([waiting, *pending], timeout=remaining_s, return_when=asyncio.FIRST_COMPLETED)
-            # Tasks are checked in the order of their start. If two have failed, the same error is always raised.
+            # Check the tasks in the order of their start: if two have failed, the same error is always raised.
             for task in tasks:
                 if task in ended:
                     task.result()
@@ -37,7 +37,7 @@ async def while_alive(
 
 
 async def all_of(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
-    """Gather the results. The first failure cancels the other tasks and is the only one that is raised."""
+    """Return all results in order. The first failure cancels the other tasks, and only this failure is raised."""
     tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
     try:
         return list(await asyncio.gather(*tasks))
@@ -49,9 +49,9 @@ async def all_of(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
 
 
 async def all_with_reasons(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
-    """Gather the results. If workers found no peers, raise one error with all their reasons; else as :func:`all_of`.
+    """Return all results. If workers found no peers, raise one error with all their reasons; else as :func:`all_of`.
 
-    The two sides of a pair of different adapters each know only why they rejected the other.
+    In a pair of different adapters, each side knows only why it rejected the other.
     """
     tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
     try:

@@ -6,7 +6,7 @@ from middlemark.model.description import ANY, Transport
 from middlemark.model.outcome import Evidence
 
 MESSAGE_QUEUE = "message-queue"
-"""The carrier of a transport that uses a queue of the kernel (POSIX). No counter or mapping shows its use."""
+"""The carrier of a transport that uses a message queue of the kernel (POSIX). No counter or mapping shows its use."""
 
 
 def actual_transport(
@@ -14,10 +14,10 @@ def actual_transport(
 ) -> str | None:
     """Return the actual transport of ``messages`` messages of ``size`` bytes; None: the evidence does not show it.
 
-    A network transport must have moved half of the bytes over the loopback interface. The transport needs one datagram
-    per message, because a process has one message to send at a time, or one segment per two messages. Discovery rarely
-    causes this much traffic, and acknowledgements never do. The workers must also have a socket of this kind, because
-    the counters include all processes of the machine. Mapped segments count only if the network did not move the data,
+    A network transport must have moved half of the bytes over the loopback interface. It needs one datagram per
+    message, because a process sends one message at a time, or one segment per two messages. Discovery rarely causes
+    this much traffic, and acknowledgements never do. The workers must also have a socket of this kind, because the
+    counters include all processes of the machine. Mapped segments count only if the network did not move the data,
     because a middleware may map shared memory and not use it.
     """
     if messages <= 0:
@@ -35,32 +35,32 @@ def actual_transport(
 
 
 _KINDS = {
-    # kind of socket → the counter of the kind, the workers' sockets of this kind, the header's bytes as the loopback
-    # interface counts them (IP 20, UDP 8, TCP with timestamps 32, no Ethernet), and the most payload of one frame
+    # kind of socket → (its counter, the workers' sockets of this kind, bytes of the header as the loopback interface
+    # counts them (IP 20, UDP 8, TCP with timestamps 32, no Ethernet), the most payload of one frame)
     "udp": ("udp_datagrams", "udp_sockets", 28, 65_507),
     "tcp": ("tcp_segments", "tcp_sockets", 52, 65_483),
 }
 CONTROL_BYTES = 200
-"""If frames are smaller than this on average, they may be only acknowledgements and heartbeats (RTPS: 52 to 100
-bytes)."""
+"""Frames that are smaller than this on average may be only acknowledgements and heartbeats (RTPS: 52 to 100 bytes)."""
 
 BATCH_OVERHEAD = 4
-"""Datagrams that each contain several messages have fewer bytes than this multiple of the messages' own bytes."""
+"""Datagrams with several messages each have fewer bytes than this multiple of the messages' own bytes."""
 
 
 def stream_actual_transport(
     evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
 ) -> str | None:
-    """Return the actual transport of a stream of ``messages`` sent messages of ``size`` bytes.
+    """Return the actual transport of a stream of ``messages`` sent messages of ``size`` bytes; None: not shown.
 
     A stream differs from other patterns in two ways. Firstly, several messages may share a datagram or a segment, so
     only bytes count. The moved bytes, without frame headers, must be at least half of the bytes sent. Sent bytes are
     counted once, because a multicast reaches all subscribers. There must be enough frames for these bytes, and the
-    workers must have a socket of this kind. Secondly, a reliable stream also acknowledges. For small messages,
-    heartbeats and acknowledgements take more bytes than the messages. So if the workers have mapped shared memory, the
-    frames must also be larger than CONTROL_BYTES on average. With smaller frames either transport is possible, and the
-    result is None. With mapped shared memory, fewer datagrams than messages are discovery, unless their bytes fit
-    batches of messages.
+    workers must have a socket of this kind.
+
+    Secondly, a reliable stream also acknowledges. For small messages, heartbeats and acknowledgements take more bytes
+    than the messages. So if the workers have mapped shared memory, the frames must also be larger than CONTROL_BYTES on
+    average. With smaller frames either transport is possible, and the result is None. If shared memory is mapped, and
+    there are fewer datagrams than messages, the datagrams are discovery, unless their bytes fit batches of messages.
     """
     if messages <= 0:
         return None
@@ -73,7 +73,7 @@ def stream_actual_transport(
         if getattr(evidence, sockets) == 0 or content < payload / 2 or frames * most < payload / 2:
             continue
         if mapped and kind == "udp" and frames < messages and not 1 < content / payload < BATCH_OVERHEAD:
-            continue  # discovery of ROS 2: too few datagrams for the messages, too large or too small for batches
+            continue  # ROS 2's discovery: too few datagrams for the messages, and no batches
         if mapped and content < frames * CONTROL_BYTES:
             possible = True
         else:
@@ -90,8 +90,8 @@ def stream_actual_transport(
 def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | None:
     """Return the transport if neither the network nor shared memory shows the data; None: unknown.
 
-    A transport that is a message queue is assumed to be the actual transport. Within one process the data is assumed to
-    stay in the memory of the process, unless the kernel does not count the transport's messages.
+    A message queue is assumed to be the actual transport, because nothing shows its use. Within one process, the data
+    is assumed to stay in the memory of the process, unless the kernel has no counters for the transport.
     """
     if evidence.unix_sockets > 0:
         return "unix-socket"
@@ -102,10 +102,10 @@ def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | N
 
 
 def _mapped(evidence: Evidence, transport: Transport, processes: int) -> bool:
-    """Say whether a mapped segment may have carried the data.
+    """Say whether a mapped segment may have moved the data.
 
-    If the middleware chooses the transport and all roles are in one process, a mapped segment proves nothing, because
-    the middleware maps its segments before it chooses.
+    If the middleware chooses the transport, and all roles are in one process, a mapped segment proves nothing: the
+    middleware maps its segments before it chooses.
     """
     if transport.carrier == ANY and processes == 1:
         return False

@@ -6,11 +6,11 @@ from middlemark.model.protocol import Clock
 from middlemark.sites.channel import WorkerFailedError
 
 APART = 0.001
-"""The largest relative difference between two calibrations of the same counter."""
+"""The largest relative difference between two calibrations of one counter."""
 
 
 def refuse_different(clocks: Sequence[tuple[str, Clock]]) -> None:
-    """Raise WorkerFailedError unless all clocks are the same counter at the same rate. ``clocks``: (worker, clock)."""
+    """Raise WorkerFailedError if the workers read different clocks. ``clocks``: (worker, clock) for each worker."""
     apart = difference(clocks)
     if apart is not None:
         raise WorkerFailedError(

@@ -11,7 +11,7 @@ from middlemark.sites.evidence import moved
 from middlemark.sites.witness import Waited
 
 ENDED = "(ended)"
-"""The name of threads that ended between two readings, if these threads had different names."""
+"""The name for threads that ended between two readings, if they had different names."""
 
 
 class WorkerAccounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,7 +20,7 @@ class WorkerAccounts(msgspec.Struct, frozen=True, kw_only=True):
     who: str
     pid: int
     events: tuple[Account, ...]
-    """The worker's events from ``measuring`` on, in order."""
+    """The worker's events in order, beginning with ``measuring``."""
     network: tuple[NetworkCost, ...] = ()
     """The counters of the network at each event; only for the first worker."""
 
@@ -52,7 +52,7 @@ def worker_cost(accounts: WorkerAccounts) -> WorkerCost:
 
 
 def companion_cost(who: str, pid: int, ready_ns: int, first: Account, last: Account) -> CompanionCost:
-    """Return the cost of a companion between two readings. No figure is negative, even if a thread ended in between."""
+    """Return the cost of a companion between two readings. If a thread ended in between, no figure becomes negative."""
     before, after = first.resources, last.resources
     kept = {name: max(getattr(before, name), getattr(after, name)) for name in _RESOURCES.values()}
     last = msgspec.structs.replace(last, resources=msgspec.structs.replace(after, **kept))
@@ -61,7 +61,7 @@ def companion_cost(who: str, pid: int, ready_ns: int, first: Account, last: Acco
 
 
 def series(workers: Sequence[WorkerAccounts]) -> tuple[Second, ...]:
-    """Return the time series of all workers, one after the other."""
+    """Return the time series of all workers, worker by worker."""
     if not workers:
         return ()
     origin_ns = min(each.events[0].at_ns for each in workers)
@@ -88,12 +88,12 @@ _COUNTED = ("sent", "received", "duplicated", "reordered", "damaged", "publish_f
 
 
 def _memory(event: Account, figure: str) -> int:
-    """Return the resident memory without the bench's memory for samples, which is resident from the start."""
+    """Return the resident memory in bytes, without the bench's memory for samples."""
     return max(0, int(getattr(event.resources, figure)) - event.resources.bench_bytes)
 
 
 def _counted(name: str, before: Account, after: Account) -> int | None:
-    """Return the increase of a count, summed over the roles that report it; None: no role reports it."""
+    """Return the increase of a count, summed over the roles that report it; None: no role does."""
     late = [count for role in after.roles if (count := getattr(role, name)) is not None]
     early = [count for role in before.roles if (count := getattr(role, name)) is not None]
     return sum(late) - sum(early) if late else None
@@ -116,11 +116,11 @@ def _resources(before: Account, after: Account) -> dict[str, int]:
 
 
 def _threads(events: Sequence[Account], since: int = 0) -> tuple[ThreadCost, ...]:
-    """Return the threads, by name, with their processor time between ``events[since]`` and the last event.
+    """Return the threads by name, with their processor time between ``events[since]`` and the last event.
 
     The time of a thread that started in between counts from its start. A thread that has ended is no longer listed, and
-    a role's thread ends before its worker says ``done``. The time of ended threads is what remains of the process's
-    total. This time is counted for the name of the ended threads, or for ENDED if their names differ.
+    a role's thread ends before its worker sends ``done``. So the process's time that no listed thread used counts for
+    the ended threads. These have their name, or ENDED if their names differ.
     """
     first, final = events[since].resources, events[-1].resources
     before = {thread.tid: thread.cpu_ns for thread in first.threads}
@@ -144,7 +144,7 @@ def _seconds(before: Account, after: Account) -> float:
 
 
 def waited(workers: Sequence[Sequence[Account]], roles: Sequence[str]) -> Waited:
-    """Return how long the roles waited for processors, for each worker from ``measuring`` to ``done``.
+    """Return how long the roles waited for processors, in ns, from each worker's ``measuring`` to its ``done``.
 
     ``workers``: the events of each worker in order. ``roles``: the names of the threads whose waiting counts.
     """

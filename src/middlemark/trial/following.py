@@ -23,7 +23,7 @@ from middlemark.model.protocol import (
 from middlemark.sites.channel import CONTROL_SILENCE_S, Channel, WorkerFailedError
 
 RESULT_S = 60.0
-"""The timeout, in seconds, between ``done`` and the results. Meanwhile the worker writes samples and may not tick."""
+"""The timeout between ``done`` and the results, in s. In this time the worker writes samples and may not tick."""
 
 
 class Following:
@@ -32,13 +32,13 @@ class Following:
     def __init__(
         self, worker: Channel, roles: Sequence[AnyRoleRequest], hear: Callable[["Following", Message], None]
     ) -> None:
-        """``hear``: called with every event when it arrives; must not raise."""
+        """Create it. ``hear``: called with every event when it arrives; must not raise."""
         self.worker = worker
         self.roles = tuple(roles)
         self.ticked = asyncio.Event()
-        """Set when all roles of the worker are in their measuring loops."""
+        """Set when all roles of the worker measure."""
         self.done = asyncio.Event()
-        """Set when all roles of the worker have ended and their results follow."""
+        """Set when all roles of the worker have ended. Their results follow."""
         self.on_end: Callable[[EndedEvent], None] = lambda _: None
         """Called when a role of a workload has ended."""
         self._hear = hear
@@ -55,7 +55,7 @@ class Following:
         self.worker.send(StartCommand())
 
     def stop(self, expected: int, patience_s: float, subscribers: tuple[int, ...] = ()) -> None:
-        """Stop the worker's receivers after ``expected`` different messages; with 0 at once.
+        """Stop the worker's receivers when they have ``expected`` different messages; with 0 at once.
 
         ``subscribers``: stop only these subscribers. The deadline of the other subscribers does not change.
         """
@@ -68,7 +68,7 @@ class Following:
         self._late = f"{patience_s:.3g} s after {since}"
 
     async def run(self) -> None:
-        """Listen until every role's result has arrived. Raises WorkerFailedError."""
+        """Listen until all roles' results have arrived. Raises WorkerFailedError."""
         while len(self._results) < len(self.roles) + len(self._forwards):
             event = await self._next()
             if isinstance(event, TickEvent):
@@ -106,7 +106,7 @@ class Following:
                 f"{self.worker.who} (pid {self.worker.pid}) did not end: {self._late}, later than its own limits"
                 f" allow, the middleware had not returned from a call{self.worker.stderr_end()}",
             )
-        # A measuring worker ticks, so a silent worker has failed.
+        # A measuring worker ticks every second, so a silent worker has failed.
         wanted: tuple[type[Message], ...] = (TickEvent, DoneEvent)
         return await self.worker.event(
             *wanted,
@@ -116,11 +116,11 @@ class Following:
         )
 
     def result(self, role: RoleRequest) -> AnyRoleResult:
-        """Return the result of a role, if the result has arrived. Raises KeyError."""
+        """Return the result of a role. Raises KeyError if the result has not arrived."""
         return self._results[role.role, role.index]
 
     def forwarded(self) -> list[AnyRoleResult]:
-        """Return the results of the topics that the worker's subscribers forwarded, if the results have arrived."""
+        """Return the results for the topics on which the worker's subscribers forward, if they have arrived."""
         return [self._results["publisher", each.index] for each in self._forwards]
 
     def sent(self, role: RoleRequest) -> int | None:

@@ -1,4 +1,4 @@
-"""Decide whether the two adapters of an unlike pair exchange messages. Pure."""
+"""Decide whether two different adapters exchange messages. Pure."""
 
 import msgspec
 
@@ -14,9 +14,9 @@ _WHY = {
 
 
 def decided(cell: Cell, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome; in an unlike pair that does not exchange messages, a failure with the reason.
+    """Return the outcome. If two different adapters exchange no messages, it is a failure with the reason.
 
-    A failure of one side, such as a crash, keeps its own code.
+    If one side failed in another way, such as a crash, the failure keeps its code.
     """
     if cell.pair == SAME:
         return outcome

@@ -14,7 +14,10 @@ class Ledger:
     """The resource reports of the workers, and the network's counters at each report of the first worker."""
 
     def __init__(self, network: Callable[[], NetworkCost]) -> None:
-        """``network``: reads the counters. Set ``first`` to the worker at whose reports the counters are read."""
+        """Create the ledger.
+
+        ``network``: reads the counters. Set ``first`` to the worker at whose reports they are read.
+        """
         self.first: Following | None = None
         self._network = network
         self._events: dict[int, list[Account]] = {}
@@ -23,7 +26,7 @@ class Ledger:
         self.moved: NetworkCost | None = None
 
     def hear(self, who: Following, event: Account) -> None:
-        """Record an event that contains resource usage."""
+        """Record an event with resource usage."""
         begins = isinstance(event, MeasuringEvent) and self._begin is None
         if begins or who is self.first:
             reading = self._network()

@@ -49,12 +49,11 @@ from middlemark.trial.warnings import with_last_words
 from middlemark.trial.worker_request import reply_timeout_s
 
 START_S = 10.0
-"""The time, in seconds, within which a worker must say hello. Opening a middleware may take the match timeout in
-addition."""
+"""The longest time in s until a worker says hello. Opening a middleware may take the match timeout in addition."""
 FIRST_TICK_S = 5.0
 STOP_S = 5.0
 AWAKE_BEYOND_S = 60.0
-"""How long after a measurement, in seconds, the witness stops keeping processors awake, even if it gets no command."""
+"""Even without a command, the witness stops keeping processors awake this time after a measurement, in s."""
 
 Tick = Callable[[Underway], None]
 
@@ -72,7 +71,7 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     """The run's folder."""
     samples_stem: str
-    """The beginning of the names of the trial's samples files, relative to the run's folder."""
+    """The first part of the names of the trial's samples files, relative to the run's folder."""
     receiver: Identity = "receiver"
     """The identity whose certificate and key the receiving workers use."""
     captures: bool = False
@@ -80,10 +79,13 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measurement:
-    """One trial. ``outcome`` contains the facts known so far; ``heard`` is set at the end."""
+    """One trial. ``outcome``: what is known so far; ``heard``: the roles' results, set at the end."""
 
     def __init__(self, setting: TrialSetup, session: Session, tick: Tick, outcome: TrialOutcome) -> None:
-        """``session``: where the trial runs. ``tick``: gets the first sender's progress. ``outcome``: still empty."""
+        """Create the trial.
+
+        ``session``: its sites. ``tick``: called with the first sender's progress. ``outcome``: empty.
+        """
         self.setting = setting
         self.session = session
         self.tick = tick
@@ -93,7 +95,7 @@ class Measurement:
         sending, receiving = session.grounds
         self.tasks = self._tasks_on(sending)
         self.receiver_tasks = self.tasks if receiving == sending else self._tasks_on(receiving)
-        """Like ``tasks``, with the receivers' folders, which differ on another machine."""
+        """As ``tasks``, but with the receivers' folders, which differ on another machine."""
         self.pattern: Pattern = self.tasks.pattern
         self.roles: Roles = self.tasks.roles
 
@@ -142,10 +144,10 @@ class Measurement:
         await session.bring(self.setting.folder)
 
     async def try_to_meet(self) -> tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]:
-        """Start the workers and only let them connect. Raises WorkerFailedError.
+        """Start the workers, and only let them connect. Raises WorkerFailedError.
 
-        Returns two lists, for the senders and for the other workers: the reason why a worker did not find its peers, or
-        None.
+        Returns two lists, for the senders and for the other workers: for each the reason why it did not find its peers,
+        or None.
         """
         workers = await self._start(await self._prepare())
         timeout = self.setting.limits.match_timeout_s + START_S
@@ -194,7 +196,7 @@ class Measurement:
         self._know(stamps_absent=self.session.clocks or clocks.difference(read))
         tasks = [self.receiver_tasks if far else self.tasks for far in receives]
         commands = [each.command(each.workers[at]) for at, each in enumerate(tasks)]
-        # on two machines receivers are configured first: senders then find them
+        # on two machines, configure receivers first: senders then find them
         if self.session.clocks is not None:
             for at, worker in enumerate(workers):
                 if receives[at]:
@@ -213,11 +215,11 @@ class Measurement:
                 worker.send(JoinCommand())
         every = all_of if self.setting.cell.pair == SAME else all_with_reasons
         readies = await every(worker.event(ReadyEvent, timeout_s=timeout) for worker, _ in workers)
-        # Only senders count: the time from the creation of their topics until the senders have found their peers.
+        # Only senders count: the time from creating their topics until they have found their peers.
         sending = [
             ready
             for ready, (_, mine) in zip(readies, workers, strict=True)
-            if mine[0] in self.roles.senders or self.tasks.graph  # in a graph all workers count
+            if mine[0] in self.roles.senders or self.tasks.graph  # in a workload all workers count
         ]
         self._know(
             discovery_ns=max(ready.discovery_ns for ready in sending),
@@ -239,7 +241,10 @@ class Measurement:
         )
 
     async def _measure(self, following: Sequence[Following]) -> None:
-        """Start receivers, then senders. When the senders are done, send the receivers the number of sent messages."""
+        """Start the receivers, then the senders.
+
+        When the senders have ended, send the receivers the number of messages.
+        """
         senders = [each for each in following if each.roles[0] in self.roles.senders]
         receivers = [each for each in following if each not in senders]
         watching = [asyncio.create_task(each) for each in self.session.deaths()]
@@ -280,7 +285,7 @@ class Measurement:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _measure_graph(self, following: Sequence[Following]) -> None:
-        """Start all workers. Whenever a sender has ended, send its receivers the number of sent messages."""
+        """Start all workers. When a sender has ended, send its receivers the number of its messages."""
         limits = self.setting.limits
         topics = {each.index: each.topic for each in self.roles.senders if isinstance(each, PublisherRequest)}
         ends = Ends([each for each in self.roles.receivers if isinstance(each, SubscriberRequest)])
@@ -308,7 +313,7 @@ class Measurement:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _expected(self, receiver: AnyRoleRequest, senders: Sequence[Following]) -> int:
-        """Return how many messages were sent to this receiver: on its topic, or in a ping-pong by the ping."""
+        """Return the number of messages sent to this receiver: on its topic, or in a ping-pong by the ping."""
         return sum(
             each.sent(role) or 0
             for each in senders
@@ -359,14 +364,17 @@ class Measurement:
 
 
 def _begin_ns(sender: AnyRoleResult) -> int:
-    """Return when a sender's first measured message was sent, as CLOCK_MONOTONIC; 0: no message was sent."""
+    """Return the CLOCK_MONOTONIC in ns of a sender's first measured message; 0: no message was sent."""
     if isinstance(sender, CallerResult):
         return sender.first_begin_ns
     return sender.first_sent_ns if isinstance(sender, PublisherResult) else 0
 
 
 async def _ready(worker: Channel, timeout_s: float) -> WorkerFailedError | None:
-    """Return why a worker did not get ready, or None. A late joiner is ready when the history is published."""
+    """Return why a worker did not become ready; None: it is ready.
+
+    A late subscriber is ready once the history is published.
+    """
     try:
         event = await worker.event(PublishedEvent, ReadyEvent, timeout_s=timeout_s)
         if isinstance(event, PublishedEvent):

@@ -31,7 +31,7 @@ class Shared(msgspec.Struct, frozen=True):
 
 
 class Observed(msgspec.Struct, frozen=True):
-    """An outcome and the results of the roles; None: the trial failed."""
+    """An outcome, and the results of the roles (None: the trial failed)."""
 
     outcome: TrialOutcome
     heard: Heard | None = None
@@ -40,20 +40,20 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 def samples_stem(trial: Trial, part: str = "") -> str:
-    """Return the beginning of the names of the trial's samples files, relative to the run's folder."""
+    """Return the first part of the names of the trial's samples files, relative to the run's folder."""
     return f"samples/{trial.order:05d}{part}"
 
 
 async def run_trial(cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> TrialOutcome:
-    """Measure ``trial`` of ``cell``. A failure of a worker is part of the outcome; only a cancellation is raised.
+    """Measure ``trial`` of ``cell``. If a worker fails, the outcome says so; only a cancellation is raised.
 
-    A cancellation after the measurement only shortens the clean-up, and the outcome is returned.
+    If the measurement is already over, a cancellation only shortens the clean-up, and the outcome is returned.
     """
     return (await observe_trial(cell, trial, worker, shared, tick)).outcome
 
 
 def scope_of(trial: Trial, shared: Shared, part: str = "") -> str:
-    """Return the beginning of all names that this part of a trial creates."""
+    """Return the first part of all names that this part of a trial creates."""
     return f"mm_{shared.token}_{trial.order}{part}"
 
 
@@ -95,7 +95,7 @@ def setup_of(
 async def observe_trial(
     cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, *, part: str = "", captures: bool = False
 ) -> Observed:
-    """Measure like :func:`run_trial`. ``part`` ([a-z0-9_]): distinguishes the names of a trial's parts.
+    """Measure as :func:`run_trial` does. ``part`` ([a-z0-9_]): distinguishes the names of a trial's parts.
 
     ``captures``: capture the traffic, which makes the figures invalid.
     """
@@ -123,7 +123,7 @@ async def observe_trial(
     except WorkerFailedError as error:
         failure = await session.blame(error)
         if failure.code == "silent" and not failure.advice and measurement is not None:
-            # A note often contains the cause, for example a socket buffer that is too small.
+            # A note often has the cause, for example a socket buffer that is too small.
             failure = msgspec.structs.replace(failure, advice="; ".join(measurement.outcome.notes))
     except OSError as error:
         failure = Failure(

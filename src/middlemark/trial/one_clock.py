@@ -12,24 +12,24 @@ from middlemark.model.outcome import Arrived, ClockOffset, SamplesFile, Sent, Tr
 from middlemark.model.samples import KEPT, NOT_MEASURED, SATURATED, Stamps, publishers_of, records_of
 
 CALIBRATION_PPM = 1.0
-"""The relative error, in ppm, of a worker's counter, which is calibrated for 20 ms at the start (0.5 was measured)."""
+"""The relative error in ppm of a worker's counter, which is calibrated for 20 ms at the start (0.5 was measured)."""
 UNCOMPARED = "no answer came to the datagrams that compare the clocks of both hosts; check that UDP passes between them"
 
 Instants = npt.NDArray[np.int64]
 
 
 class _AbsentError(Exception):
-    """The reason why the time of a message is unknown."""
+    """Raised if the time of a message is unknown. The text is the reason."""
 
 
 def on_one_clock(
     outcome: TrialOutcome, offset: ClockOffset | None, folder: str, far: Collection[tuple[str, int]], seconds: float
 ) -> TrialOutcome:
-    """Rewrite the one-way times of a stream; return the outcome with all times by the first host's clock.
+    """Rewrite the one-way times of a stream. Return the outcome with all times by the first host's clock.
 
     ``offset``: None if the clocks could not be compared. ``far``: the roles on the second host, as (role, index).
     ``seconds``: the time since the trial's workers started. If the time of one message is unknown, all one-way times
-    stay absent, and the outcome says why. Raises OSError.
+    stay absent, and the outcome has the reason. Raises OSError.
     """
     if not outcome.subscribers:
         return outcome
@@ -75,7 +75,7 @@ class _Publisher:
     """The intended send times of a publisher's messages, by the first host's clock."""
 
     def __init__(self, folder: str, file: SamplesFile, sent: Sent, offset: ClockOffset | None) -> None:
-        """``offset``: None if the publisher is on the first host."""
+        """Read the times. ``offset``: None if the publisher is on the first host."""
         raw = _raw(folder, file)
         who = f"publisher {file.index}"
         if len(raw) and raw["write_ns"][0] == NOT_MEASURED:
@@ -136,13 +136,13 @@ def _arrivals(
         if index not in publishers:
             raise _AbsentError(f"publisher {index} has no record of its messages")
         if publishers[index].is_far == (offset is not None):
-            continue  # publisher and subscriber are on the same host
+            continue  # both are on the same host
         crossed = True
         mine = sources == index
         one_way[mine] = received[mine] - publishers[index].intended(stamps[mine])
     return _OneWayTimes(
         received, np.maximum(one_way, 0), crossed
-    )  # within the uncertainty of the clocks, a message may seem to arrive before it was sent
+    )  # within the clocks' uncertainty, a message may arrive before its send
 
 
 def _to_first_clock(instants: Instants, offset: ClockOffset) -> Instants:
@@ -158,7 +158,7 @@ Of = TypeVar("Of", Sent, Arrived)
 
 
 def _moved(kept_times: Of, names: Sequence[str], offset: ClockOffset) -> Of:
-    """Convert the named times to the first host's clock. Unknown times stay unknown."""
+    """Return a copy in which the named times are by the first host's clock. Unknown times stay unknown."""
     known_times = {name: instant for name in names if (instant := getattr(kept_times, name))}
     moved = _to_first_clock(np.array(list(known_times.values()), dtype=np.int64), offset)
     return msgspec.structs.replace(kept_times, **dict(zip(known_times, map(int, moved), strict=True)))

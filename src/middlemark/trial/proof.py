@@ -1,4 +1,4 @@
-"""Prove in short extra trials, once per cell, that the cell's protection is in force: docs/decisions/0047."""
+"""Prove once for each cell, in short extra trials, that its protection is in force: docs/decisions/0047."""
 
 import contextlib
 import glob
@@ -21,14 +21,14 @@ from middlemark.trial.measurement import Measurement
 from middlemark.trial.observe import Observed, Shared, new_outcome, observe_trial, samples_stem, scope_of, setup_of
 
 CAPTURED_S = 0.2
-"""The duration of a capture, in seconds. At a low rate the capture lasts until three messages were sent."""
+"""The duration of a capture in s. At a low rate, it lasts until three messages were sent."""
 MOST_CAPTURED_S = 3.0
 LEAST_MEETING_S = 1.0
 MEETINGS = 4
-"""The time in which a refused worker may try to connect, as a multiple of the peers' discovery time."""
+"""A refused worker may try to connect for this multiple of the peers' discovery time."""
 _MEDIA = {"udp": "network", "tcp": "network", "shared-memory": "shared-memory"}
 _REFUSED = ("unmatched", "refused")
-"""The error codes of a worker that could not connect. No other failure proves a refusal."""
+"""The codes of failures of a worker that could not connect. Other failures do not prove a refusal."""
 
 PARTS = ("payload_not_seen", "stranger_refused", "unauthorised_refused")
 ONE_THREAD = "the cell runs in one thread, so no message leaves it, and there is no peer to refuse"
@@ -42,16 +42,16 @@ class Proofs:
     """The proofs of a run's cells."""
 
     def __init__(self, outcomes: Iterable[TrialOutcome] = ()) -> None:
-        """``outcomes``: earlier trials. The proofs of these trials are used again."""
+        """Create it without proofs. ``outcomes``: earlier trials, whose proofs are used again."""
         self._proven = {each.cell for each in outcomes if each.proof}
         self._refused: dict[tuple[Cell, Identity], Answer] = {}
 
     async def proven(
         self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, outcome: TrialOutcome
     ) -> TrialOutcome:
-        """Return the outcome of a trial of the cell.
+        """Return the outcome of a trial of the cell, with the proof.
 
-        The outcome contains the proof, unless an earlier trial has the proof.
+        If an earlier trial has the proof, return the outcome unchanged.
         """
         if cell.security == "none" or outcome.failed is not None or trial.cell in self._proven:
             return outcome
@@ -71,7 +71,10 @@ class Proofs:
         return msgspec.structs.replace(outcome, proof=_proof(answers))
 
     async def _refusal(self, trying: "_Trying", identity: Identity) -> Answer:
-        """Return whether the identity is refused. Cells that differ only in their messages share the answer."""
+        """Return whether the identity is refused.
+
+        For cells that differ only in their messages, the answer is the same.
+        """
         same = msgspec.structs.replace(trying.cell, size=0, rate=None, burst=None, payload="filled")
         if (same, identity) not in self._refused:
             self._refused[same, identity] = await trying.refused(identity)
@@ -98,7 +101,7 @@ class _Trying:
         self._discovery_s = discovery_ns / 1e9
 
     async def payload_not_seen(self) -> Answer:
-        """Say whether a capture of the cell hides the payload, and a capture with security ``none`` shows it."""
+        """Return True if the capture does not show the payload, and the capture of an unprotected trial shows it."""
         if why := _unrecognisable(self.cell, self.transport):
             return why
         protected = await self._captured(self.cell, "_protected")
@@ -139,7 +142,7 @@ class _Trying:
             return "every process sends, so no process can use another identity"
         if (
             None in senders and None in others
-        ):  # with None on one side only, a worker considers itself connected, but the peers do not
+        ):  # with None on one side only, the worker believes that it is connected, but the peers do not
             return False
         other = next((each for each in (*senders, *others) if each and each.code not in _REFUSED), None)
         return f"the {identity} failed for another reason: {other.text}" if other else True
@@ -155,9 +158,9 @@ class _Trying:
             await session.close(INTERRUPTED_GRACE_S)
 
     def _refuse_absent(self, identity: Identity, certs: str) -> None:
-        """Raise WorkerFailedError if the user's own certificates lack this identity.
+        """Raise WorkerFailedError if the user's own certificates have no such identity.
 
-        Generated certificates contain every identity.
+        Certificates that Middlemark makes have every identity.
         """
         if not os.path.isdir(certs):
             return

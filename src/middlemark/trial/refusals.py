@@ -1,4 +1,4 @@
-"""Find the cells of a plan that cannot be measured, before anything starts. Asks adapters; tries links and settings."""
+"""Find the cells of a plan that cannot be measured, before anything starts: ask adapters, try links and settings."""
 
 import asyncio
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ _ANSWER = msgspec.json.Decoder(ErrorEvent | None)
 
 
 async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) -> dict[int, ErrorEvent]:
-    """Return number of a cell → refusal.
+    """Return index of a cell → refusal.
 
-    An adapter that does not answer refuses nothing: the adapter's trials will fail. A middleware keeps what it has
+    If an adapter does not answer, none of its cells is refused: its trials will fail. A middleware keeps what it has
     loaded, so each of a user's own files has a process of its own.
     """
     first = {trial.cell: trial for trial in reversed(plan.trials)}
     asked: dict[tuple[str, str | None], list[tuple[int, bytes]]] = {}
-    with scratch_folder() as scratch:  # a configuration may write files
+    with scratch_folder() as scratch:  # a configuration file may make the middleware write files
         for number, cell in enumerate(plan.cells):
             transport = worker_of(cell.sides, workers).description.transport(cell.transport)
             assert transport is not None, "the plan checked it"
@@ -53,11 +53,11 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
 
 
 def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str, scratch: str) -> list[tuple[bool, bytes]]:
-    """Return the configure commands of the cell's workers as lines, each with whether the worker receives.
+    """Return (worker receives, configure command as a line) for the cell's workers.
 
     Workers with the same roles share a command.
     """
-    if cell.rate in SEARCHES:  # the steps of a search differ only in the rate, which the middleware does not know
+    if cell.rate in SEARCHES:  # steps of a search differ only in the rate, which the middleware does not get
         cell = msgspec.structs.replace(cell, rate="max")
     tasks = tasks_of(
         cell,

@@ -1,4 +1,4 @@
-"""Counts and timestamps that ping-pong and request-reply share. Pure."""
+"""Counts and stamps for both ping-pong and request-reply. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,8 +11,8 @@ from middlemark.trial.worker_request import TrialRequest
 def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]) -> TrialCounts:
     """Return the sums of the counts of both ends.
 
-    ``damaged`` is the least number of damaged exchanges that explains the counts. An exchange is a message to a pong
-    and its reply.
+    ``damaged``: the least number of damaged exchanges that explains the counts. An exchange is a message to a pong and
+    its reply.
     """
     both: tuple[CallerResult | AnswererResult, ...] = (*callers, *answerers)
     return TrialCounts(
@@ -20,8 +20,7 @@ def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]
         received=sum(each.received for each in callers),
         lost=sum(each.lost for each in callers),
         late=sum(each.late for each in callers),
-        # If a pong received a message twice or out of order, the ping received the replies in the same way, and counts
-        # them.
+        # If a pong received a message twice or out of order, the ping received the replies so too, and counts them.
         duplicated=sum(each.duplicated for each in callers),
         reordered=sum(each.reordered for each in callers),
         damaged=sum(each.damaged for each in both) - found_by_both(callers, answerers),
@@ -30,7 +29,7 @@ def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]
 
 
 def found_by_both(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]) -> int:
-    """Return how many damaged messages may be counted twice: by a pong, and again by the ping.
+    """Return the number of damaged messages that may be counted twice, by a pong and by the ping.
 
     A pong echoes a damaged message unchanged, and the ping may find it again. Neither role knows whether this happened:
     of several replies the ping checks only the last in full, and the damage may be from the way back.
@@ -40,7 +39,7 @@ def found_by_both(callers: Sequence[CallerResult], answerers: Sequence[AnswererR
 
 
 def answerer_fields(asked: TrialRequest, role: str) -> dict[str, Any]:
-    """Return the additional fields of the ``AnswererRequest`` of the only role that answers every round trip."""
+    """Return further fields of the ``AnswererRequest`` of a role that alone answers every round trip."""
     limits = asked.limits
     senders = asked.cell.publishers if role == "server" else 1
     return {
@@ -51,7 +50,7 @@ def answerer_fields(asked: TrialRequest, role: str) -> dict[str, Any]:
 
 
 def files(stem: str, answerers: Sequence[AnswererResult]) -> tuple[SamplesFile, ...]:
-    """Return the files with the timestamps of the answering roles."""
+    """Return the files with the stamps of the answering roles."""
     return tuple(
         SamplesFile(role=each.role, index=each.index, path=_path(stem, each.role), samples=each.stamped)
         for each in answerers
@@ -60,7 +59,7 @@ def files(stem: str, answerers: Sequence[AnswererResult]) -> tuple[SamplesFile, 
 
 
 def starts(callers: Sequence[CallerResult]) -> tuple[Started, ...]:
-    """Return when each caller's samples begin."""
+    """Return the start of the time axis of each caller."""
     return tuple(
         Started(index=each.index, ticks=each.start_ticks, ticks_per_second=each.ticks_per_second) for each in callers
     )

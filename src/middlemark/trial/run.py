@@ -36,7 +36,7 @@ class Watcher(Protocol):
 
 
 def storable(outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome if it can be stored and read back unchanged, or else a failure that names the field."""
+    """Return the outcome if it can be stored and read back unchanged, else a failure that names the field."""
     try:
         read = _OUTCOME.decode(msgspec.json.encode(outcome))
         if read == outcome:
@@ -60,7 +60,7 @@ def run_plan(
     watcher: Watcher,
     proofs: Proofs | None = None,
 ) -> bool:
-    """Run every trial and call ``keep`` with each outcome. Returns False if SIGINT or SIGTERM ended the run early.
+    """Run every trial, and call ``keep`` with each outcome. Returns False if SIGINT or SIGTERM ended the run early.
 
     ``proofs``: the earlier proofs of the cells; None: prove nothing. If ``keep`` raises, for example because the disk
     is full, the run ends and the exception is raised. The leftovers of a killed launcher are removed first.
@@ -107,9 +107,9 @@ async def _run_plan(
 async def _measured(
     cell: Cell, trial: Trial, worker: Worker, shared: Shared, watcher: Watcher, proofs: Proofs | None
 ) -> TrialOutcome:
-    """Measure and prove.
+    """Measure one trial and prove the cell's protection.
 
-    If the proof is cancelled, return the outcome without the proof; a later trial proves the cell.
+    If the proof is cancelled, return the outcome without it. A later trial then proves it.
     """
     run = run_search if cell.rate in SEARCHES else run_trial
     outcome = await run(cell, trial, worker, shared, watcher.tick)

@@ -18,16 +18,16 @@ from middlemark.trial.observe import Observed, Shared, observe_trial, samples_st
 from middlemark.trial.steps import CURVE, Search, bound_hz, first_confirmed, highest_held, step_of, why_not
 
 MOST_FAILED = 2
-"""The number of failed trials in a row that ends a search in which no step has held. A failed trial does not hold."""
+"""A search ends after this number of failed trials in a row if no step has passed. A failed trial does not pass."""
 HOPELESS = ("refused", "configure", "disk", "memory", "clock", "companion", "lost", "internal")
-"""The codes of failures that also occur at any other rate."""
+"""Codes of failures that would also occur at any other rate."""
 
 
 async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> TrialOutcome:
     """Measure a cell with the rate ``sustainable`` or ``curve``, each step in new processes.
 
-    Returns the outcome of the chosen step, with all ``steps``. Only the samples of this step are kept. Like
-    ``run_trial``, this function raises only a cancellation, which discards the whole search.
+    Return the outcome of the chosen step, with all ``steps``. Only the samples of this step are kept. As ``run_trial``,
+    this function raises only a cancellation, which discards the whole search.
     """
     search = _Search(cell, trial, worker, shared, tick)
     begin = time.monotonic()
@@ -47,7 +47,7 @@ async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, t
 
 
 class _Hopeless(Exception):
-    """No rate can succeed. ``outcome``: the outcome of the step that showed this."""
+    """Raised if no rate can succeed. ``outcome``: the outcome of the step that showed this."""
 
     def __init__(self, outcome: TrialOutcome) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class _Hopeless(Exception):
 
 
 class _Search:
-    """One search. The files of a step have the name of the step until one step is chosen."""
+    """One search. A step's files have the step's name, until one step is chosen."""
 
     def __init__(self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> None:
         self.cell = cell
@@ -93,7 +93,7 @@ class _Search:
         return self._chosen()
 
     async def curve(self) -> TrialOutcome:
-        """Measure saturation, then the offered loads up to saturation. The chosen step is the saturated step."""
+        """Measure saturation, then the offered loads up to saturation. The chosen step is the one at saturation."""
         try:
             saturated = await self._step(None, self.trial.limits)
             chosen = self._chosen()
@@ -107,7 +107,7 @@ class _Search:
         return chosen
 
     async def _follow(self, search: Search, limits: Limits) -> float | None:
-        """Measure the rates that ``search`` yields; return the result of ``search``."""
+        """Measure the rates that ``search`` yields; return what it returns."""
         try:
             rate = next(search)
             while True:
@@ -119,7 +119,7 @@ class _Search:
     async def _step(self, rate_hz: float | None, limits: Limits) -> Step:
         """Measure one rate (None: as fast as possible). Raises _Hopeless, and CancelledError also before the step."""
         task = asyncio.current_task()
-        if task is not None and task.cancelling():  # cancelled while the previous step was cleaning up
+        if task is not None and task.cancelling():  # cancelled during the clean-up of the previous step
             raise asyncio.CancelledError
         self.remove_samples()
         number = len(self.steps)
@@ -170,7 +170,7 @@ class _Search:
         )
 
     def _chosen(self) -> TrialOutcome:
-        """Return the outcome of the last step. The samples of the step get the names of the trial's own files."""
+        """Return the outcome of the last step. Its samples get the names of the trial's files."""
         assert self._last is not None
         step, own = samples_stem(self.trial, self._part), samples_stem(self.trial)
 

@@ -1,4 +1,4 @@
-"""Choose the rates that a search tries, and decide whether a rate held. Pure."""
+"""Choose the rates that a search tries, and decide whether a rate passes. Pure."""
 
 from collections.abc import Generator
 from statistics import fmean
@@ -12,24 +12,25 @@ from middlemark.trial.patterns import Heard, results_of
 from middlemark.trial.warnings import list_all, schedules
 
 PRECISION = 1.02
-"""Largest ratio of the lowest rate that did not hold to the highest rate that held, at which a search ends."""
+"""A search ends if the lowest rate that failed, divided by the highest rate that passed, is at most this."""
 MOST_HALVINGS = 12
 UP = 1.25
 MOST_UP = 4
-"""The most higher rates to try if the bound itself holds. A flood may arrive more slowly than a schedule."""
+"""The most higher rates that are tried if the bound itself passes. A schedule may be faster than a stream at
+full rate."""
 DOWN = (0.5, 0.1, 0.01, 0.001)
-"""Fractions of the bound, tried in this order. If the last fraction does not hold, the search ends."""
+"""Fractions of the bound, tried in this order. If the last fails too, the search ends."""
 CONFIRMATIONS = (1.0, 0.95, 0.85, 0.7, 0.5)
-"""Fractions of the rate that was found, tried over the full duration until one holds."""
+"""Fractions of the rate that was found. They are tried over the full duration until one passes."""
 CURVE = (0.01, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.1)
 """The offered loads of a curve, as fractions of the saturation rate."""
 
 Search = Generator[float, bool, float | None]
-"""Yields rates to try, and receives whether each rate held. Returns the highest rate that held, or None."""
+"""Yields rates to try, and receives for each rate whether it passed. Returns the highest rate that passed, or None."""
 
 
 def highest_held(bound: float) -> Search:
-    """Search for the highest rate that holds. Starts at ``bound``, the rate that was received at rate max."""
+    """Search for the highest rate that passes. Starts at ``bound``, the rate that was received at rate max."""
     low: float | None = None
     high: float | None = None
     if (yield bound):
@@ -60,7 +61,7 @@ def highest_held(bound: float) -> Search:
 
 
 def first_confirmed(rate: float) -> Search:
-    """Try ``rate``, then lower rates until one holds."""
+    """Try ``rate``, then lower rates until one passes."""
     for part in CONFIRMATIONS:
         if (yield rate * part):
             return rate * part
@@ -68,7 +69,7 @@ def first_confirmed(rate: float) -> Search:
 
 
 BEHIND = 0.01
-"""The fraction of its schedule that a publisher may be behind at the end, less than the precision of the search."""
+"""The part of its schedule that a publisher may be behind at the end; less than the precision of the search."""
 
 
 def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Heard | None) -> Step:
@@ -106,12 +107,12 @@ def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Hea
 
 
 def why_not(cell: Cell, step: Step, outcome: TrialOutcome) -> tuple[str, ...]:
-    """Return the limits that a step exceeds; empty: the rate held.
+    """Return the limits that a step exceeds; empty: the rate passes.
 
-    Loss is the loss of all subscribers together. p99 is the highest p99 of a subscriber, from the intended send times.
-    A step also fails if a publisher is behind its schedule at the end, because the rate was then never offered. Late
+    Loss is the loss of all subscribers together. p99 is the highest p99 of a subscriber, from the intended instants. A
+    step also fails if a publisher is behind its schedule at the end, because the rate was then never offered. Late
     sends only increase the latency, which ``max_p99_s`` limits. A publish that failed or timed out is not a lost
-    message, but a rate with such publishes does not hold.
+    message, but the rate does not pass.
     """
     if step.failed is not None:
         return (step.failed,)
@@ -141,7 +142,7 @@ def mean_received_hz(outcome: TrialOutcome) -> float:
 
 
 def bound_hz(cell: Cell, saturated: Step) -> float:
-    """Return the rate per publisher at which all publishers together send the rate received at rate max."""
+    """Return the rate per publisher at which all publishers together send the rate that was received at rate max."""
     return saturated.received_hz * cell.topics / cell.publishers
 
 

@@ -24,8 +24,7 @@ from middlemark.trial.patterns import Pattern, Roles, pattern_of
 from middlemark.trial.worker_request import TrialRequest, native_for, settings_of
 
 DRAIN_S = 12.0
-"""How long, in seconds, to wait for a receiver to end after the stop command. A receiver stops by itself within 10
-s."""
+"""The time in s in which a receiver must end after the stop command. It stops by itself within 10 s."""
 
 
 class WorkerPlacement(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,11 +54,11 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     roles: Roles
     settings: Settings
     graph: Workload | None
-    """The workload, as its transport carries it."""
+    """The workload with the levels that its transport honours; None: no workload."""
     receivers_native: dict[str, str]
-    """The native settings of the receivers, which differ from those in ``settings`` in an unlike pair."""
+    """The native settings of the receivers. With two different adapters, they differ from those in ``settings``."""
     receiver: Identity = "receiver"
-    """The identity whose certificate and key are used by workers that only receive."""
+    """The identity of the workers that only receive, whose certificate and key they use."""
 
     def cpus(self, *, far: bool) -> tuple[int | None, ...]:
         """Return the processor of each role on the second site (``far``), or on the first."""
@@ -67,7 +66,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def far(self) -> frozenset[tuple[str, int]]:
-        """The roles on the second site, as (role, index). Topics that the roles forward are included."""
+        """The roles on the second site, as (role, index). The publishers of forwarded topics are included."""
         found: set[tuple[str, int]] = set()
         for role in (role for each in self.workers if each.far for role in each.roles):
             found.add((role.role, role.index))
@@ -89,7 +88,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def identity_of(self, task: WorkerTask) -> Identity:
-        """Return the identity of a worker. A worker with a role that starts exchanges has the sender's identity."""
+        """Return the identity of a worker: the sender's if one of its roles sends messages on its own."""
         return "sender" if any(isinstance(each, SenderRequest) for each in task.roles) else self.receiver
 
 
@@ -113,7 +112,7 @@ def tasks_of(
     receiver: Identity = "receiver",
     folder: str = "",
 ) -> Tasks:
-    """Return the tasks of a trial. ``samples_stem``: the absolute beginning of the names of its samples files."""
+    """Return the tasks of a trial. ``samples_stem``: the first part of the paths of its samples files, absolute."""
     pattern, graph = pattern_of(cell), graph_of(cell, transport)
     spinning_s = limits.warmup_s + measuring_s(limits) + DRAIN_S
     processes = _processes(cell, graph) if graph else ()
@@ -200,7 +199,7 @@ def place_roles(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]
 
     The order is the order of ``Cell.pin``: ping, pongs; publishers, subscribers; clients, server.
 
-    ``spinning_s``: the longest time for which a role may have to spin. RLIMIT_RTTIME is set a margin above this time.
+    ``spinning_s``: the longest time for which a role may have to spin. RLIMIT_RTTIME is set somewhat higher.
     """
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     cpus = [_cpu(cell, role) for role in range(roles)]
@@ -212,7 +211,7 @@ def place_roles(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]
 def place_processes(cell: Cell, processes: int, *, spinning_s: float) -> tuple[WorkerPlacement, ...]:
     """Place the processes of a workload.
 
-    If processors are named, processors are assigned to the processes in rotation.
+    If the user names processors, the processes get them in turn.
     """
     return tuple(_place(cell, [_cpu(cell, process)], spinning_s) for process in range(processes))
 

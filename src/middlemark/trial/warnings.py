@@ -23,16 +23,16 @@ from middlemark.trial.round_trips import counted, found_by_both
 from middlemark.trial.worker_request import echoes
 
 NAMED = 4
-"""The most roles that are listed. If there are more roles, only the first role is listed, with the number of the other
-roles."""
+"""At most this number of roles is listed. If there are more, only the first role is listed, with the number of
+others."""
 
 Concerned = TypeVar("Concerned")
 
 
 def list_all(concerned: Sequence[Concerned], words: Callable[[Concerned], str]) -> str:
-    """List all roles in words.
+    """Return all roles in words.
 
-    If there are many, list only the first role (the worst if sorted) and the number of others.
+    If there are many, only the first role (the worst if they are sorted), and the number of others.
     """
     if len(concerned) <= NAMED:
         return "; ".join(words(each) for each in concerned)
@@ -45,18 +45,17 @@ def part(number: int, of: int) -> str:
 
 
 LATE_SHARE = 0.02
-"""The largest share of late messages (by more than a period) with which a schedule held. At 1 MHz the gaps of a virtual
-machine (1,250 of 8 µs per second) make 1 % of the messages late; with a publisher that cannot keep up, nearly all
+"""A schedule was kept if at most this share of the messages is late by more than a period. At 1 MHz the gaps of a
+virtual machine (1,250 of 8 µs per second) make 1 % of the messages late. If a publisher cannot keep up, nearly all
 messages are late."""
 UNSENT_SHARE = 0.001
-"""The largest share of unsent messages with which a schedule held.
+"""A schedule was kept if at most this share of the messages is unsent.
 
-A publisher that cannot keep up is behind at the end.
-"""
+A publisher that cannot keep up is behind at the end."""
 
 
 class Schedule(msgspec.Struct, frozen=True):
-    """How well a sender kept to its schedule."""
+    """The numbers that show how well a sender kept its schedule."""
 
     who: str
     scheduled: int
@@ -70,7 +69,7 @@ class Schedule(msgspec.Struct, frozen=True):
 
 
 def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedule, ...]:
-    """Return the schedules of the senders that had a schedule."""
+    """Return the schedules of the senders. Senders without a schedule are left out."""
     return tuple(
         Schedule(
             role if role == "ping" else f"{role} {each.index}", each.scheduled, each.late_sends or 0, each.unsent or 0
@@ -81,7 +80,7 @@ def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedu
 
 
 def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
-    """Return the warning about a rate that did not hold; None: the rate held."""
+    """Return the warning about a rate that was not kept; None: it was kept."""
     missing = [each for each in found if not each.held]
     if not missing:
         return None
@@ -101,7 +100,7 @@ def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
 
 
 def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[PongResult]) -> list[RunWarning]:
-    """Return the warnings that follow from the roles' reports. ``stats`` adds warnings about the figures."""
+    """Return the warnings from the roles' reports. ``stats`` adds warnings about the figures."""
     counts = counted([ping], pongs)
     found = []
     if ping.ended == "full":
@@ -120,7 +119,7 @@ def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequ
         found.append(
             RunWarning("damaged", f"the ping found {ping.damaged} damaged messages and the pongs {of_pongs}; {same}")
         )
-    # A message that was lost on the way to an echoing pong also brings the ping no reply, and the ping counts it.
+    # If a message was lost on the way to an echoing pong, the ping gets no reply, and counts it too.
     silent = [pong.index for pong in pongs if counts.sent and pong.received == 0]
     if silent:
         found.append(RunWarning("pong-received-nothing", f"pongs {silent} received none of {counts.sent} messages"))
@@ -154,7 +153,7 @@ def _last_errors(results: Iterable[AnyRoleResult]) -> str:
 def call_warnings(
     limits: Limits, clients: Sequence[ClientResult], server: ServerResult, counts: TrialCounts
 ) -> list[RunWarning]:
-    """Return the warnings that follow from the roles' reports. ``stats`` adds warnings about the figures."""
+    """Return the warnings from the roles' reports. ``stats`` adds warnings about the figures."""
     found: list[RunWarning] = []
     for ended, text, advice in (
         ("full", "the memory for samples was full", "use a shorter --duration, or --samples"),
@@ -187,7 +186,7 @@ def stream_warnings(
     senders: Sequence[PublisherResult],
     receivers: Sequence[SubscriberResult],
 ) -> list[RunWarning]:
-    """Return at most one warning per code. ``senders``, ``receivers``: the results from which the outcome was made."""
+    """Return at most one warning for each code. ``senders``, ``receivers``: the results of the roles."""
     found = (
         _received_nothing(cell, subscribers),
         _history_missed(subscribers),
@@ -222,7 +221,7 @@ def _about(
 ) -> RunWarning | None:
     """Return the warning about these roles; None: there are no such roles.
 
-    ``frame``: the text, with {} for the list.
+    ``frame``: the text of the warning, with {} for the list of roles.
     """
     return RunWarning(code, frame.format(list_all(concerned, words)), advice) if concerned else None
 

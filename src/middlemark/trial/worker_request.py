@@ -13,25 +13,25 @@ from middlemark.model.user_file import user_file
 from middlemark.model.workload import Workload, sizes_path
 
 TIMEOUT_PER_BYTE_S = 1 / (32 << 20)
-"""The increase of timeouts per byte: 2 s for 64 MiB. Some middlewares move only 100 MiB/s, and a message goes there and
-back."""
+"""The increase of timeouts in s per byte: 2 s for 64 MiB. Some middlewares move only 100 MiB/s, and a message goes
+there and back."""
 WRITE_TIMEOUT_S = 1.0
 
 
 class TrialRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The values that determine the roles of a trial."""
+    """The values from which the roles of a trial are made."""
 
     cell: Cell
     limits: Limits
     cpus: tuple[int | None, ...]
     """The processor of each role, senders first; None: not pinned."""
     samples_stem: str
-    """The absolute beginning of the names of the trial's samples files."""
+    """The first part of the paths of the trial's samples files, absolute."""
     seed: int
     kept: tuple[int, int]
-    """The number of records that each publisher and each subscriber of a stream may keep."""
+    """(records of each publisher, records of each subscriber) of a stream that may be kept."""
     graph: Workload | None = None
-    """The workload, as its transport carries it."""
+    """The workload with the levels that its transport honours; None: no workload."""
     kept_by_topic: tuple[int, ...] = ()
     """The number of records that each end of each topic may keep."""
     scratch: str = ""
@@ -49,7 +49,9 @@ def settings_of(
     folder: str = "",
     graph: Workload | None = None,
 ) -> Settings:
-    """Return the settings of the workers of a trial. ``graph``: the workload, as its transport carries it.
+    """Return the settings of the workers of a trial.
+
+    ``graph``: the workload with the levels that its transport honours.
 
     ``certs``: the folder of the trial's certificates. ``folder``: the run's folder, which contains copies of the user's
     own files; empty: the run has no folder yet.
@@ -127,7 +129,7 @@ def bounds_of(limits: Limits) -> dict[str, Any]:
 
 
 def reply_timeout_s(cell: Cell, limits: Limits) -> float:
-    """Return how long a sender waits for the reply to a message of the cell's size, in seconds."""
+    """Return the time in s that a sender waits for the reply to a message of the cell's size."""
     return limits.reply_timeout_s + cell.size * TIMEOUT_PER_BYTE_S
 
 

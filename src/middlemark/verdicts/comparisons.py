@@ -1,4 +1,4 @@
-"""Every pair of cells that differ in one factor alone, judged as ``middlemark compare RUN --by FACTOR`` does."""
+"""Every pair of cells that differ in one factor only, judged as by ``middlemark compare RUN --by FACTOR``."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,24 +9,23 @@ from middlemark.verdicts.names import is_contradicted
 from middlemark.verdicts.rows import Row, grouped
 
 SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
-"""The metrics of a report, the most important first. If there is no room for all metrics, the last metrics are left
-out."""
+"""The metrics of a report, the most important first. If there is no room for all, the last are left out."""
 
 
 class Comparisons:
-    """All comparisons between rows of the same run, and between the rows of two runs."""
+    """All comparisons between rows of the same run, and between rows of two runs."""
 
     def __init__(self, rows: Sequence[Row], runs: Sequence[Run], *, between: bool = False) -> None:
-        """Compare the rows. ``between``: only rows of two runs.
+        """Compare the rows. ``between``: only rows of different runs.
 
-        The p-values of all comparisons of a run, or of two runs, by one metric are adjusted together.
+        For each metric, the p-values of all comparisons of a run, or of two runs, are adjusted together.
         """
         self._sides = {row.index: _side(row, runs[row.run]) for row in rows if row.result.failed is None}
         self._index = {id(each): index for index, each in self._sides.items()}
         self.families: dict[tuple[str, str], list[Comparison]] = {}
-        """The comparisons by factor and metric."""
+        """(factor, metric) → comparisons."""
         self.unjudged: dict[str, int] = {}
-        """By factor: how many pairs were left out, because there were too many pairs."""
+        """Factor → number of pairs that were not judged, because there are too many."""
         self._judged: dict[str, Sequence[Pairing]] = {}
         by_run = grouped(self._sides.values(), lambda each: each.run)
         for at, run in enumerate(() if between else runs):
@@ -74,7 +73,7 @@ class Comparisons:
                 self._found[(*self.rows_of(each), metric)] = each
 
     def find(self, a: int, b: int, metric: str) -> Comparison | None:
-        """Return how row B compares with row A; None: the rows share no round, or were not compared."""
+        """Return the comparison of row B with row A. None: the rows have no common round, or were not compared."""
         if (a, b, metric) in self._found:
             return self._found[a, b, metric]
         other = self._found.get((b, a, metric))

@@ -1,7 +1,7 @@
 """Verdicts on the expectations of a run: holds, does not hold, undecided, untestable (docs/decisions/0039).
 
-An expectation holds if the interval of every part lies inside the claimed band. It does not hold if the interval of any
-part is disjoint from its band.
+An expectation holds if the interval of every part is inside the claimed band. It does not hold if the interval and the
+band of any part do not overlap.
 """
 
 import math
@@ -32,11 +32,11 @@ from middlemark.stats.trials import TrialSummary, at_edge
 from middlemark.stats.warnings.trials import not_in_force
 
 LATER_THAN_ANY: Mapping[str, float] = {**{NAMES[each]: float(1 - q) for each, q in QUANTILES.items()}, "max": 0.0}
-"""By quantile: if a greater share of the messages is lost, the quantile is above any bound."""
+"""Name of a quantile → share of messages. If a larger share is lost, the quantile is above any bound."""
 
 
 class Spoiled(msgspec.Struct, frozen=True):
-    """Why an expectation cannot be tested; ``subject``: the cell whose trials cannot be used; None: another reason."""
+    """The reason why an expectation cannot be tested. ``subject``: the cell whose trials cannot be used, or None."""
 
     subject: Subject | None
     why: str
@@ -50,14 +50,16 @@ class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
     shown: JudgedPart | None = None
     parts: int = 0
     confidence: float | None = None
-    """The confidence of the interval of ``shown``, by Holm's method over all expectations of the run."""
+    """The confidence of the interval of ``shown``, by Holm's method over all expectations of the run; None: no
+    interval."""
     trials: int = 0
-    """The number of trials of the part with the fewest trials."""
+    """The number of trials of the part that has the fewest."""
     trials_needed: int | None = None
-    """About how many trials of each cell would decide with 90 % probability; None: decided, or more than 10,000."""
+    """About how many trials of each cell would decide with a probability of 90 %. None: decided, or more than
+    10,000."""
     spoiled: tuple[Spoiled, ...] = ()
     cells: tuple[int, ...] = ()
-    """The indices of the cells whose trials decide."""
+    """The indices of the cells of the expectation. Their trials decide it."""
 
 
 def judge_expectations(
@@ -67,7 +69,7 @@ def judge_expectations(
     *,
     ended: bool = True,
 ) -> tuple[JudgedExpectation, ...]:
-    """Return the verdict on each expectation of the plan; ``trials``: in the order of the plan's cells.
+    """Return the verdict on each expectation of the plan. ``trials``: for each cell of the plan, in order.
 
     The probability that any of the verdicts is false is at most 5 %. If a run grows until its expectations are decided,
     each expectation is judged several times, at fixed numbers of trials (looks). Every look has its share of the error.
@@ -91,7 +93,7 @@ def judge_expectations(
 
 
 class _Evidence:
-    """The figures that decide an expectation: for each part the values by round, on the scale of the band."""
+    """The figures for an expectation: for each part round → value, on the scale of its band."""
 
     def __init__(
         self,
@@ -105,7 +107,10 @@ class _Evidence:
         self.fewest = min((len(figures) for _, figures in self.parts), default=0)
 
     def decided_by(self, due: Iterable[Look], level: float) -> JudgedExpectation | None:
-        """Return the verdict of the first look that decides; None: no look does. ``level``: the error of all looks."""
+        """Return the verdict of the first look that decides; None: no look decides.
+
+        ``level``: the error of all looks.
+        """
         decided = (self._decided(level * each.share, each.trials) for each in due)
         return next((each for each in decided if each is not None), None)
 
@@ -126,13 +131,16 @@ class _Evidence:
         return self._judgement(ClaimVerdict.HOLDS, judged, level)
 
     def undecided(self, level: float) -> JudgedExpectation:
-        """Return "undecided" with the trials needed, or "untestable"; ``level``: the allowed error of a verdict."""
+        """Return "undecided" with the trials that it needs, or "untestable".
+
+        ``level``: the allowed error of a verdict.
+        """
         judged = [judged_part(part, figures, level) for part, figures in self.parts]
         if self._spoiled or not judged:
             return self._judgement(ClaimVerdict.UNTESTABLE, judged, level)
         outside = [at for at, each in enumerate(judged) if each.room < 0]
         open_ = outside or [at for at, each in enumerate(judged) if not each.is_inside] or range(len(judged))
-        one_of = len(judged) if outside else 1  # one failing part is enough, but all parts must hold
+        one_of = len(judged) if outside else 1  # for "does not hold", one failing part is enough
         needed = [trials_needed(judged[at], self.parts[at][1], level / one_of) for at in open_]
         possible = [each for each in needed if each is not None]
         decided = possible if outside or len(possible) == len(needed) else []
@@ -187,10 +195,10 @@ def _ratios(a: Figures, b: Figures) -> Figures:
 
 
 class _Measured:
-    """The figures of one subject by round. ``spoiled``: why the figures are no evidence; empty: they are.
+    """The figures of one subject by round. ``spoiled``: the reason why they are no evidence; empty: they are evidence.
 
-    ``against``: messages were lost, so the figures can refute an upper bound but cannot confirm an upper bound. Lost
-    messages count as later than any bound, so the latency of the received messages is a lower limit.
+    ``against``: messages were lost, so the figures can refute an upper bound but cannot confirm one. Lost messages
+    count as later than any bound, so the latency of the received messages is a lower limit.
     """
 
     def __init__(
@@ -225,7 +233,7 @@ class _Measured:
 
 
 def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mapping[str, Description]) -> str:
-    """Return how the trials differed from what their cell asks for; empty: they did not."""
+    """Return how the trials differed from their cell's levels; empty: they did not."""
     for each in measured:
         if used_another_transport(cell, each.outcome, descriptions):
             due = carrier_of(cell, descriptions)
@@ -238,19 +246,19 @@ def _misplaced(cell: Cell, measured: Sequence[TrialSummary], descriptions: Mappi
 
 
 def _lost(trial: TrialSummary) -> tuple[int, int]:
-    """Return how many messages were lost, and how many were expected."""
+    """Return (number of lost messages, number of expected messages) of a trial."""
     counted = rates.counts(trial.outcome)
     return (counted.lost, counted.received + counted.lost) if counted else (0, 0)
 
 
 def _is_latest(expected: Expectation) -> bool:
-    """Say whether the claim is an upper bound of a latency quantile, which lost messages exceed."""
+    """Say whether the claim is an upper bound of a latency quantile: lost messages count as later than any bound."""
     bounded = isinstance(expected.claim, Bound) and expected.claim.band.high is not None
     return bounded and expected.metric in LATER_THAN_ANY
 
 
 def _allowed(expected: Expectation) -> float:
-    """Return the share of messages that may be lost: a lost message has no latency, so loss hides long latencies."""
+    """Return the share of messages that may be lost. It is 0 for latencies, because a lost message has no latency."""
     if isinstance(expected.claim, NoInfluence):
         return expected.claim.max_loss
     return 0.0 if METRICS[expected.metric].latency else math.inf

@@ -17,9 +17,9 @@ from middlemark.verdicts.names import warning_name
 from middlemark.verdicts.rows import Row, headline_figure, latency_of
 
 OF_MESSAGES = ("p50", "throughput")
-"""The metrics whose figure is the headline figure of a row without a workload."""
+"""The metrics of which one is the headline figure of a row without a workload."""
 HEADLINE = (*OF_MESSAGES, "deadline")
-"""The metrics whose figure is the headline figure of a row."""
+"""The metrics of which one is the headline figure of a row."""
 
 
 class Standing(StrEnum):
@@ -32,14 +32,14 @@ class Standing(StrEnum):
     """The row is significantly worse than another candidate."""
     UNDECIDED = "undecided"
     ELIMINATED = "eliminated"
-    """Eliminated by the rule of its race. The row's trials do not show that the row is significantly slower."""
+    """The rule of its race eliminated the row. Its trials do not show that it is significantly slower."""
     TOO_FEW_TRIALS = "too_few_trials"
     NO_COMMON_ROUNDS = "no_common_rounds"
-    """The row has enough trials, but shares fewer than six rounds with the candidate that it is compared with."""
+    """The row has enough trials, but fewer than six rounds in common with the reference."""
     ONLY = "only"
     """No other candidate has a result."""
     FAILED = "failed"
-    """The row has no result, or its actual transport or protection differs from the row's name."""
+    """The row has no result, or its actual transport or protection is not that in its name."""
 
 
 class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,19 +47,19 @@ class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
 
     row: Row
     figure: float | None
-    """The headline figure, the median over the successful trials; less is better. None: the row failed."""
+    """The figure by the experiment's metric, the median over the successful trials; less is better. None: the
+    row failed."""
     ratio: float | None
     """The figure divided by the baseline's figure; None: there is no baseline."""
     times_first: float | None
     """The figure divided by the figure of the first row of the ranking."""
     standing: Standing
     is_candidate: bool
-    """True if the row is the best of its middleware, and so represents the middleware."""
+    """True if the row represents its middleware in the ranking, because it is the middleware's best row."""
     comparison: Comparison | None = None
-    """The comparison with the reference of the experiment; None: the row is the reference, or shares no round with
-    it."""
+    """The comparison with the experiment's reference. None: the row is the reference, or they have no common round."""
     doubt: str = ""
-    """The name of the warning that makes the row's median doubtful, in about two words; empty: no warning does."""
+    """The name of the warning that makes the row's median doubtful, in about two words; empty: no warning."""
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,17 +67,17 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
 
     run: int
     key: tuple[object, ...]
-    """The levels that all rows of the experiment share, without the size."""
+    """The levels that all rows of the experiment have, without the size."""
     metric: str
     size: int
     carrier: str | None
-    """The carrier of all rows of the experiment; None: the rows have several carriers."""
+    """The carrier of all rows of the experiment; None: they have different carriers."""
     restricted: bool
     """True if the experiment contains only the rows of ``carrier``, taken from an experiment with several carriers."""
     cell: Cell
-    """A cell with the levels that all rows share. The factors in which rows differ are in ``unknown``."""
+    """A cell with the levels that all rows have. The factors in which rows differ are in ``unknown``."""
     levels: dict[str, str]
-    """The levels that all rows share, in words, by factor."""
+    """Factor → the level that all rows have, in words."""
     copying: Row | None
     """The baseline of the rows that copy."""
     handing_over: Row | None
@@ -85,11 +85,11 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     race: RaceState | None
     """The state of the experiment's race; None: the experiment had no race."""
     one_middleware: bool
-    """True if every row is a candidate, because the run has one middleware only."""
+    """True if the run has only one middleware: every row is then a candidate."""
 
     @property
     def by(self) -> str:
-        """The metric; ``p50`` also where the experiment is judged by its rate or its deadlines."""
+        """The metric. It is ``p50`` if the experiment is judged by p50, by its rate or by its deadlines."""
         return "p50" if self.metric in HEADLINE else self.metric
 
     @property
@@ -107,7 +107,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         return 1e9 / figure if figure and self.by_rate else figure
 
     def baseline_of(self, row: Row) -> Row | None:
-        """Return the baseline that a row of the experiment is compared with."""
+        """Return the baseline of a row of the experiment."""
         return self.handing_over if row.hands_over else self.copying
 
 
@@ -117,10 +117,10 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
     rows: tuple[JudgedRow, ...]
     """The ranking: rows that may be the best by rising figure, then eliminated rows, then failed rows."""
     reference: int | None
-    """The index of the row that all other rows are compared with: the best row that can be judged. None: no row can."""
+    """The index of the row with which all others are compared: the best row that can be judged. None: there is none."""
     verdict: Literal["best", "tie", "undecided", "only", "none holds"]
     within: float
-    """The candidates of a tie differ significantly by less than this fraction."""
+    """The candidates of a tie differ by less than this fraction."""
 
     @property
     def ranked(self) -> tuple[JudgedRow, ...]:
@@ -129,21 +129,21 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def winner(self) -> JudgedRow | None:
-        """The first candidate of the ranking. The candidate is shown to be the best only if ``verdict`` is ``best``.
+        """The first candidate of the ranking. Only with the verdict ``best`` is it shown to be the best.
 
-        With any other verdict the candidate only has the lowest median. None: no row has a figure, or no candidate
-        meets the requirements (``none holds``).
+        With any other verdict it only has the best median. None: no row has a figure, or no candidate meets the
+        requirements (``none holds``).
         """
         return next((each for each in self.ranked if self.verdict != "none holds"), None)
 
     @property
     def judged_by(self) -> JudgedRow | None:
-        """The row that the other rows are compared with."""
+        """The row with which the others are compared, the reference; None: there is none."""
         return next((each for each in self.rows if each.row.index == self.reference), None)
 
     @property
     def doubted(self) -> tuple[JudgedRow, ...]:
-        """The candidates in the verdict whose figure is doubtful."""
+        """The candidates with a doubtful figure on which the verdict depends."""
         unsure = (Standing.TOO_FEW_TRIALS, Standing.NO_COMMON_ROUNDS) if self.is_judgeable else ()
         return tuple(
             each
@@ -153,24 +153,24 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def sure(self) -> bool:
-        """True if there is a verdict without doubtful figures."""
+        """True if there is a verdict, and no figure in it is doubtful."""
         return self.verdict in ("best", "tie") and not self.doubted
 
     @property
     def is_open(self) -> bool:
-        """True if more trials could improve the verdict: an undecided one, or a tie wider than the margin."""
+        """True if more trials could improve the verdict: it is undecided, or a tie wider than the margin."""
         return self.verdict == "undecided" or (self.verdict == "tie" and self.within > MARGIN)
 
     @property
     def is_judgeable(self) -> bool:
-        """True if two candidates have enough trials for a verdict, or a race decided."""
+        """True if two candidates have enough trials for a verdict, or if a race decided."""
         if self.verdict in ("best", "tie"):
             return True
         return any(each.comparison is not None and each.comparison.judged.low is not None for each in self.ranked)
 
     @property
     def few_trials(self) -> int | None:
-        """The number of trials of a candidate with too few trials for a verdict; None: all candidates have enough."""
+        """The number of trials of a candidate that has too few for a verdict; None: all have enough."""
         if self.winner is None or self.verdict == "only":
             return None
         if not self.is_judgeable:
@@ -189,7 +189,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def undecided(self) -> list[JudgedRow]:
-        """The candidates whose difference from the reference is undecided, or cannot be computed."""
+        """The candidates that are undecided, or that have too few rounds in common with the reference."""
         return self.of(Standing.UNDECIDED, Standing.NO_COMMON_ROUNDS)
 
     @property
@@ -199,7 +199,10 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def trials_needed(self) -> int | None:
-        """How many trials of each candidate would decide the open comparisons; None: no number of trials would."""
+        """The number of trials of each candidate that would decide the open comparisons.
+
+        None: no number of trials would.
+        """
         open_ = self.of(Standing.UNDECIDED, Standing.NO_COMMON_ROUNDS, Standing.EQUIVALENT)
         needed = (each.comparison.judged.trials_needed for each in open_ if each.comparison)
         return max((each for each in needed if each is not None), default=None)
@@ -215,5 +218,5 @@ def figure_of(row: Row, metric: str) -> float | None:
 
 
 def doubt_of(row: Row) -> str:
-    """Return the name of the row's first serious warning, which makes the median doubtful; empty: no such warning."""
+    """Return the name of the row's first warning that makes the median doubtful; empty: there is none."""
     return next((warning_name(each.code) for each in row.result.warnings if each.code in SERIOUS), "")

@@ -18,11 +18,11 @@ from middlemark.verdicts.rows import Row
 
 METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")
 MOST = 400
-"""The most lines of growth in a document, because nobody reads a longer table."""
+"""At most this number of lines is computed, because nobody reads a longer table."""
 
 
 class Grown(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric at one level. ``times``: the value divided by the value at the lowest level, paired by round."""
+    """A metric at one level. ``times``: its value divided by the value at the lowest level, paired by round."""
 
     row: int
     at: float
@@ -40,16 +40,19 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
 
     factor: str
     line: str
-    """The label of the configuration, without the factor."""
+    """The label of the configuration, without the factor's level."""
     is_raw_transport: bool
     metric: str
     unit: str
     points: tuple[Grown, ...]
-    """The points of the line: at least two, by rising level."""
+    """The points of the line, at least two, by rising level."""
 
 
 def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
-    """Return a line for each metric and each group of rows that differ in one numeric factor only, the size first."""
+    """Return a line for each metric and each group of rows that differ in one numeric factor only.
+
+    Lines along the size come first.
+    """
     usable = [row for row in rows if row.result.failed is None and not is_contradicted(row.result)]
     factors = [each for each in FACTORS.values() if len({*_numbers(usable, each.field)}) > 1]
     found: list[Growth] = []
@@ -117,7 +120,7 @@ def _points(rows: Sequence[Row], metric: str, factor: Factor) -> Iterator[Grown]
 
 
 def by_round(row: Row, metric: str) -> dict[int, float]:
-    """Return a metric's figures above 0, by round."""
+    """Return round → the metric's figure. Only figures above 0 are included."""
     numbers = [each.outcome.number for each in row.trials if each.outcome.failed is None]
     values = row.result.metrics.get(metric, ())
     return {at: value for at, value in zip(numbers, values, strict=False) if value}

@@ -1,4 +1,4 @@
-"""Pairs of adapters that exchange messages, and the same-vendor pairs of the adapters that take part."""
+"""Pairs of adapters that exchange messages, and the same adapters with themselves on both sides."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,25 +11,25 @@ from middlemark.verdicts.experiments import JudgedExperiment, Standing
 from middlemark.verdicts.rows import Row, grouped
 
 _OF_A_PAIR = ("adapter", "pair", "native", "depth", "label", "unknown")
-"""Fields in which the rows of one table differ. A transport without keep-all history has a depth of its own."""
+"""Fields in which the rows of one table may differ. A transport without keep-all history has a depth of its own."""
 _KEY = tuple(each for each in Cell.__struct_fields__ if each not in _OF_A_PAIR)
 
 
 class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of a table: whether these senders reach these receivers."""
+    """One row of a table: whether the receivers get the senders' messages."""
 
     row: Row
     senders: str
     receivers: str
     interoperates: bool
     why: str | None
-    """Why the two do not interoperate; None: they do."""
+    """Why the two exchange no messages; None: they do."""
     standing: Standing
-    """The row's standing in its experiment, which also contains the same-vendor pairs."""
+    """The row's standing in its experiment, which also contains the pairs with one adapter on both sides."""
 
     @property
     def is_decided(self) -> bool:
-        """False if the trials were lost for another reason, such as a crash of one side."""
+        """False if the trials failed for another reason, such as a crash of one side."""
         failed = self.row.result.failed
         return failed is None or failed.code == NO_INTEROP
 
@@ -43,7 +43,7 @@ class InteropTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def interop_tables(rows: Sequence[Row], experiments: Sequence[JudgedExperiment]) -> tuple[InteropTable, ...]:
-    """Return a table for each load with unlike pairs, in the order of the rows."""
+    """Return a table for each load with pairs of different adapters, in the order of the rows."""
     standings = {each.row.index: each.standing for of in experiments if not of.restricted for each in of.rows}
     paired = {(row.run, name) for row in rows if row.result.cell.pair != SAME for name in row.result.cell.sides}
     taking_part = [row for row in rows if {(row.run, name) for name in row.result.cell.sides} <= paired]
@@ -83,7 +83,7 @@ def _place(cell: Cell, run: int, **other: object) -> tuple[object, ...]:
 
 
 def _why(row: Row, works: Mapping[tuple[object, ...], bool]) -> str | None:
-    """Return why the pair of the row does not interoperate, and under which other load it does."""
+    """Return why the row's pair exchanges no messages, and under which other load it does; None: it does."""
     failed, cell = row.result.failed, row.result.cell
     if failed is None:
         return None

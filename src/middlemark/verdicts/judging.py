@@ -1,6 +1,7 @@
-"""Rows → judged experiments. No other module decides which candidate wins.
+"""Make judged experiments from rows. No other module decides which candidate wins.
 
-An experiment is judged over all carriers and, if there are several, for each carrier; by p50 and again by p99.
+An experiment is judged over all carriers and, if there are several, for each carrier. It is judged by p50, and again by
+p99.
 """
 
 import math
@@ -32,22 +33,23 @@ from middlemark.verdicts.names import WORDS, is_contradicted
 from middlemark.verdicts.rows import Row, grouped
 
 NEAR = 0.1
-"""Candidates tie if their intervals show that they differ by at most this fraction, after the run has ended."""
+"""After the run has ended, candidates tie if their intervals show that they differ by at most this fraction."""
 WIDEST = 1 / 3
-"""The limit instead of ``NEAR`` if the interval of each difference contains 0."""
+"""The limit in place of ``NEAR``, if the interval of each difference contains 0."""
 
 _KEY = (*(each for each in EXPERIMENT if each != "size"), "label", "unknown")
-"""Fields of a cell that all rows of an experiment share, besides the run and the size."""
+"""Fields of a cell that all rows of an experiment have in common, besides the run and the size."""
 _ASKED = tuple(field for field in OF_MIDDLEWARE if field != "loan")
-"""Fields that the rows also share if several middlewares were measured. The loan may differ, as the job is the same."""
+"""Further fields that the rows have in common if there are several middlewares. The loan may differ, because the job is
+the same."""
 
 
 def judged_experiments(
     everything: Sequence[Row], comparisons: Comparisons, shown: Sequence[Row] | None = None
 ) -> tuple[JudgedExperiment, ...]:
-    """Return every experiment of these rows: first those that can be judged and have most candidates; sizes ascend.
+    """Return every experiment of these rows: first those that can be judged, then by their number of candidates.
 
-    ``shown``: the rows whose experiments are returned; all rows of ``everything`` may be baselines.
+    Sizes ascend. ``shown``: return only the experiments of these rows; baselines may be any rows of ``everything``.
     """
     fields = [_Field(*each, everything) for each in _experiments(everything if shown is None else shown, everything)]
     fields = [each for each in fields if each.is_shown]
@@ -73,14 +75,14 @@ def judged_experiments(
 def _experiments(rows: Sequence[Row], everything: Sequence[Row]) -> Iterator[tuple[Experiment, Sequence[Row]]]:
     """Yield each experiment with its rows, by metric and carrier.
 
-    Raw transports are rows only if there is no other row.
+    Raw transports are rows only if there are no others.
     """
     middleware = [each for each in rows if not each.is_raw_transport and not each.bench_only]
     subjects = middleware or [each for each in rows if not each.is_raw_transport] or list(rows)
     one_middleware = len({each.result.cell.middleware for each in subjects}) == 1
     keys: dict[tuple[int, int], tuple[object, ...]] = {}
     found: dict[tuple[tuple[object, ...], int], list[tuple[Row, Cell]]] = {}
-    # A middleware that was measured at only one level of a factor is compared with the other middlewares at their usual
+    # If a middleware was measured at only one level of a factor, it is compared with the others at their most common
     # level.
     for row, (cell, *_) in zip(subjects, at_levels_of_others([each.result.cell for each in subjects]), strict=True):
         if "size" in cell.unknown:
@@ -127,7 +129,7 @@ _OF_A_ROW = ("unknown", "adapter", "transport", "pair", "label")
 
 
 def _shared(cells: Sequence[Cell]) -> Cell:
-    """Return the first cell, with the fields in which the other cells differ from it added to ``unknown``."""
+    """Return the first cell. The fields in which the other cells differ from it are added to ``unknown``."""
     several = [
         each
         for each in Cell.__struct_fields__
@@ -142,7 +144,7 @@ def _baseline(members: Sequence[Row], everything: Sequence[Row], *, hands_over: 
 
 
 class _Field:
-    """The rows of an experiment before they are judged: failed rows, eliminated rows, and rows that may be the best."""
+    """The rows of an experiment that is not judged yet: failed rows, eliminated rows, and rows that may be the best."""
 
     def __init__(self, experiment: Experiment, members: Sequence[Row], everything: Sequence[Row]) -> None:
         self.experiment, self._members, self._everything = experiment, members, everything
@@ -154,7 +156,8 @@ class _Field:
         }
         measured = [each for each in members if each.index in self.figures]
         measured.sort(key=lambda row: self.figures[row.index])
-        # A race eliminates by its own metric, over all carriers. Its eliminations do not count for p99 or one carrier.
+        # A race eliminates by its own metric and over all carriers. So its eliminations do not count for p99 or for one
+        # carrier.
         self.eliminated = [each for each in measured if (each.is_eliminated if self._race else _misses(each))]
         running = [each for each in measured if each not in self.eliminated]
         self.able = [each for each in running if each.in_race is None or each.in_race.holds]
@@ -166,7 +169,7 @@ class _Field:
 
     @property
     def is_shown(self) -> bool:
-        """True if there is a candidate (if restricted to a carrier: two candidates), or if no candidate holds."""
+        """True if there is a candidate (two if the experiment is restricted to a carrier), or if no candidate holds."""
         return self.is_none or len(self._candidates) >= (2 if self.experiment.restricted else 1)
 
     @property
@@ -175,7 +178,7 @@ class _Field:
         return self._race is not None and self._race.ended == "none holds"
 
     def _best_of_each(self, ordered: Iterable[Row]) -> list[Row]:
-        """Return the first row of each middleware; every row if there is only one middleware."""
+        """Return the first row of each middleware. If there is only one middleware, return every row."""
         if self.experiment.one_middleware:
             return list(ordered)
         return [first for first, *_ in grouped(ordered, lambda row: row.result.cell.middleware).values()]
@@ -284,18 +287,18 @@ class _Field:
 
 
 def _misses(row: Row) -> bool:
-    """Say whether the row was eliminated for another reason than slowness: it misses the requirements."""
+    """Say whether the row was eliminated because it misses a requirement, and not because it is slower."""
     return row.in_race is not None and row.in_race.eliminated not in (None, "slower")
 
 
 def _is_reopened(row: Row, found: Comparison | None) -> bool:
-    """Say whether a row was eliminated as slower, but the trials do not confirm this: the row may be the best."""
+    """Say whether a row that was eliminated as slower may still be the best: its trials do not show it slower."""
     slower = row.in_race is not None and row.in_race.eliminated == "slower"
     return slower and found is not None and found.judged.low is not None and not found.is_worse
 
 
 def widest_difference(comparisons: Iterable[Comparison | None]) -> float:
-    """Return the fraction by which the pairs differ at most, rounded up to a percent; infinite: no tie."""
+    """Return the fraction by which the pairs differ at most, rounded up to a percent. Infinite: they do not tie."""
     farthest, alike = 0.0, True
     for each in comparisons:
         if each is None or each.judged.low is None or each.judged.high is None:

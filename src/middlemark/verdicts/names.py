@@ -1,4 +1,4 @@
-"""Names of cells: the levels of their factors in words, and which levels a label must contain because they vary."""
+"""Names of cells: the levels of their factors in words, and the levels that vary, which a label must contain."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -73,7 +73,8 @@ _IN_WORDS: dict[str, Callable[[Cell], str]] = {
     "mlock": lambda cell: "mlock" if cell.mlock else "no mlock",
     "native": lambda cell: native_settings(cell) or "own defaults",
 }
-"""How factors are written, in this order; any other factor is written as its name and its level."""
+"""Factor → function that returns its level in words, in the order of a label. Other factors have their name and
+level."""
 
 
 def _plainly(field: str) -> Callable[[Cell], str]:
@@ -82,7 +83,7 @@ def _plainly(field: str) -> Callable[[Cell], str]:
 
 
 def native_settings(cell: Cell) -> str:
-    """Return the cell's native settings, a file of the user by name; empty: no settings."""
+    """Return the cell's native settings as text; a user's file by its name. Empty: no settings."""
     return " ".join(f"{key}={_shown(value)}" for key, value in cell.native)
 
 
@@ -101,19 +102,20 @@ def _factors_of(*of: str) -> tuple[str, ...]:
 
 
 EXPERIMENT = _factors_of("experiment")
-"""Factors that separate experiments: rows that poll are never ranked with rows that block."""
+"""Factors of the experiment: rows that differ in one of these are in different experiments and are never compared."""
 
 ASKED = (*_factors_of("middleware"), "native")
-"""Factors that are requests to the middleware: rows that differ in these factors may be compared with each other."""
+"""Factors that are requests to the middleware. Rows that differ in these may be compared with each other."""
 
 WORDS = {factor: _if_known(factor, _IN_WORDS.get(factor) or _plainly(factor)) for factor in (*EXPERIMENT, *ASKED)}
-"""By factor, in the order of a label: the level in words. Empty: the factor has no meaning in this cell.
+"""Factor → function that returns its level in words, in the order of a label. Empty text: the factor has no effect in
+this cell.
 
-``pattern`` includes the publishers, subscribers and topics of a stream; ``rate`` its arrivals, bursts and limits.
-"""
+``pattern`` includes the publishers, subscribers and topics of a stream; ``rate`` includes its arrivals, bursts and
+limits."""
 
 WITHOUT_SAYING = {"type": "octets", "security": "no security"}
-"""Levels that always count as usual: any other level is part of every label, even if all rows have it."""
+"""Factor → the level that always counts as usual. Any other level is in every label, even if all rows have it."""
 
 NOT_SHOWN = (
     *("", "may halt", "no mlock", "own defaults"),
@@ -124,31 +126,31 @@ NOT_SHOWN = (
         if each.of == "middleware" and each.field not in _IN_WORDS
     ),
 )
-"""Levels that labels leave out, because nobody asked for these levels."""
+"""Levels in words that no label contains, because nobody requested them."""
 
 
 def only_copies(cell: Cell) -> bool:
-    """Say whether the cell has no receiver: one process copies, and the factors of a middleware have no meaning."""
+    """Say whether the cell has no receiver: it is a memory copy, and factors of a middleware have no meaning."""
     return cell.subscribers == 0
 
 
 def with_receivers(results: Sequence[CellResult]) -> Sequence[CellResult]:
-    """Return the results of the cells that have a receiver; all results if no cell has a receiver."""
+    """Return the results of the cells with a receiver. If there is none, return all results."""
     return [each for each in results if not only_copies(each.cell)] or results
 
 
 def varying(results: Sequence[CellResult]) -> frozenset[str]:
-    """Return the factors whose levels, in words, differ between the results."""
+    """Return the factors whose levels in words differ between the results."""
     cells = [each.cell for each in with_receivers(results)]
     return frozenset(factor for factor, words in WORDS.items() if len({words(each) for each in cells}) > 1)
 
 
 def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, str]:
-    """Return the usual level of factors in words, by factor.
+    """Return factor → its usual level in words.
 
-    ``varied``: the factors with several levels. For factors in ``ASKED`` the usual level is the most common level, or
-    the first of several equally common levels. Levels in ``WITHOUT_SAYING`` count as usual even if they are rare. Other
-    factors of an experiment are left out, because headings show them.
+    ``varied``: the factors with several levels. For factors in ``ASKED`` the usual level is the most common level, and
+    of equally common levels the first. Levels in ``WITHOUT_SAYING`` count as usual even if they are rare. Other factors
+    of an experiment are left out, because headings show them.
     """
     without_saying = {
         factor: level for factor, level in WITHOUT_SAYING.items() if factor in ASKED or factor not in varied
@@ -161,7 +163,7 @@ def usual(results: Sequence[CellResult], varied: frozenset[str]) -> dict[str, st
 
 
 def unusual(cell: Cell, most: Mapping[str, str]) -> list[str]:
-    """Return the cell's levels that differ from the usual levels in ``most``; none for a cell without a receiver."""
+    """Return the cell's levels that are not the usual levels ``most``. A cell without a receiver has none."""
     return [] if only_copies(cell) else [level for each in most if (level := WORDS[each](cell)) != most[each]]
 
 
@@ -177,7 +179,7 @@ def size(cell: Cell) -> str:
 
 
 def plain(text: str) -> str:
-    """Return the text on one line with control characters escaped: the text may be the output of a crashed program."""
+    """Return the text on one line with control characters escaped: it may be the output of a crashed program."""
     return "".join(
         character if character.isprintable() else " " if character in "\n\t" else ascii(character)[1:-1]
         for character in text
@@ -190,21 +192,21 @@ def joined(between: str, *parts: str) -> str:
 
 
 CONTRADICTED = "(!)"
-"""Marks a row whose actual transport or protection differs from the row's name."""
+"""The mark of a row whose actual transport or protection is not that in its name."""
 
 
 def is_contradicted(result: CellResult) -> bool:
-    """Say whether the evidence contradicts the transport, or the level of security, that was asked for."""
+    """Say whether the evidence contradicts the requested transport or level of security."""
     return is_unprotected(result) or any(each.code == "transport-contradicted" for each in result.warnings)
 
 
 def is_unprotected(result: CellResult) -> bool:
-    """Say whether a proof of the level of security that was asked for has failed."""
+    """Say whether a proof of the requested level of security has failed."""
     return any(each.code == "protection-contradicted" for each in result.warnings)
 
 
 def labels(results: Sequence[CellResult]) -> list[str]:
-    """Return a label for each result: its levels that differ from the usual levels, which the heading contains.
+    """Return a label for each result with the levels that are not usual. The heading has the usual levels.
 
     If a cell is in two sweeps, the label contains the sweep's name. If a row has another number of trials than most
     rows, the label contains the number of trials.
@@ -246,7 +248,7 @@ def warning_name(code: str) -> str:
 
 
 def size_of(cells: Sequence[Cell]) -> str:
-    """Return the size of all these cells; empty: the cells have several sizes."""
+    """Return the size of all these cells as text; empty: they have several sizes."""
     return format_size(cells[0].size) if len({each.size for each in cells}) == 1 else ""
 
 
@@ -266,11 +268,11 @@ def common(cells: Sequence[Cell], factors: Collection[str], *, size: bool = True
 
 
 def varied_factors(cells: Sequence[Cell]) -> list[str]:
-    """Return the factors in which these cells differ."""
+    """Return the factors whose levels differ between these cells."""
     return [factor for factor in (*EXPERIMENT, *ASKED) if len({getattr(each, factor) for each in cells}) > 1]
 
 
 def distinguishing_factors(pairings: Iterable[Pairing]) -> list[str]:
-    """Return the factors that may distinguish pairs: factors of the experiment, and varying factors of a middleware."""
+    """Return the factors that may distinguish pairs: all of the experiment, and those of a middleware that vary."""
     cells = [each.cell for pairing in pairings for each in (pairing.a, pairing.b)]
     return [*EXPERIMENT, *(each for each in varied_factors(cells) if each in ASKED)]

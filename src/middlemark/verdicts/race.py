@@ -1,4 +1,4 @@
-"""The verdict of a race: its experiment, its answer, and its trials and seconds."""
+"""The verdict of a race: its experiment, its answer, its trials and its duration."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -30,19 +30,19 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
     equal_trials: int
     """The number of trials if no candidate had been eliminated."""
     cut_short: bool
-    """True if planned trials are missing."""
+    """True if trials of the plan are missing."""
     decided: bool
-    """True if the race ended by its own rule, whatever the verdict of the run is."""
+    """True if the race ended by its own rule, whatever the experiment's verdict is."""
 
     @property
     def verdict(self) -> Literal["best", "tie", "undecided", "none holds"]:
-        """The verdict. The only candidate that meets the requirements is the best once its race has ended."""
+        """The verdict. If only one candidate meets the requirements, it is the best once its race has ended."""
         found = self.experiment.verdict
         return found if found != "only" else "best" if self.decided else "undecided"
 
     @property
     def answer(self) -> tuple[JudgedRow, ...]:
-        """The winner, the tie, or all candidates that may be the best; the fastest first."""
+        """The winner, or the rows of a tie, or all candidates that may be the best; the fastest first."""
         if self.verdict == "none holds":
             return ()
         rows = [
@@ -54,12 +54,12 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def named(self) -> tuple[JudgedRow, ...]:
-        """The first few of the answer, which are shown by name."""
+        """The first rows of the answer. Only these are shown by name."""
         return self.answer[:FINALISTS]
 
     @property
     def also(self) -> tuple[JudgedRow, ...]:
-        """If there is a winner: other configurations of the same middleware that may be as fast as the winner."""
+        """If there is a winner: other rows of the same middleware that may be as fast."""
         alike = (Standing.EQUIVALENT, Standing.UNDECIDED, Standing.TOO_FEW_TRIALS)
         return tuple(each for each in self.experiment.rows[1:] if self.verdict == "best" and each.standing in alike)
 
@@ -70,7 +70,10 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def warnings(self) -> tuple[RunWarning, ...]:
-        """The warnings of the answer, one of each kind, a disturbed machine first; no warning about an absent p99."""
+        """The warnings of the answer, one of each kind, a disturbed machine first.
+
+        Warnings about an absent p99 are left out.
+        """
         found: dict[str, RunWarning] = {}
         for each in self.answer:
             has_p99 = getattr(latency_in(each.row), "p99", None) is not None
@@ -81,7 +84,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def next(self) -> JudgedRow | None:
-        """The fastest candidate that is slower than the answer or was eliminated as slower; None: not comparable."""
+        """The fastest candidate that is slower than the answer, or was eliminated as slower; None: there is none."""
         behind = [each for each in self.candidates if each.standing in (Standing.SLOWER, Standing.ELIMINATED)]
         slower = [each for each in behind if each.comparison is not None and elimination(each) in (None, "slower")]
         return next(iter(slower), None)
@@ -93,7 +96,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def races(experiments: Sequence[JudgedExperiment], run: Run, number: int = 0) -> tuple[RaceVerdict, ...]:
-    """Return the verdict of each race of a run, in the order of the races; ``number``: of the run in its document."""
+    """Return the verdict of each race of a run, in order. ``number``: the index of the run in its document."""
     race = run.file.plan.race
     raced = [each for each in experiments if each.race is not None and each.run == number]
     found = sorted(raced, key=lambda each: each.rows[0].row.in_race.race if each.rows[0].row.in_race else 0)
@@ -117,7 +120,7 @@ def _verdict(experiment: JudgedExperiment, run: Run, race: Race) -> RaceVerdict:
 
 
 def elimination(row: JudgedRow) -> Elimination | None:
-    """Return why a candidate was eliminated or is slower; None: the candidate is neither."""
+    """Return why a candidate was eliminated, or ``slower`` if it is slower; None: neither."""
     found = row.row.in_race.eliminated if row.row.in_race else None
     return found or ("slower" if row.standing is Standing.SLOWER else None)
 
@@ -128,12 +131,12 @@ def rounds_of(row: JudgedRow) -> int:
 
 
 def worst_edge_of(row: Row) -> EdgeResult | None:
-    """Return the edge of a workload that takes the greatest part of its deadline; None: the row has no workload."""
+    """Return the edge of a workload with the greatest part of its deadline; None: the row has no workload."""
     return worst_edge(row.result.workload.topics) if row.result.workload else None
 
 
 def latency_in(row: Row) -> Summary | None:
-    """Return the latency of a candidate; for a workload the latency of its worst edge."""
+    """Return the latency of a candidate; for a workload that of its worst edge; None: not measured."""
     if row.result.cell.workload is None:
         return latency_of(row.result)
     edge = worst_edge_of(row)

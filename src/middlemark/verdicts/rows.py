@@ -1,4 +1,4 @@
-"""Every cell of every run in one sequence, with names, headline figure, baseline and race."""
+"""The cells of all runs in one sequence, each with its names, headline figure, baseline and race."""
 
 import statistics
 from collections import Counter
@@ -42,32 +42,32 @@ class MeasuredRun(Run, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A cell of a run. ``index``: the row's number in the document; ``run``: the number of the run."""
+    """A cell of a run. ``index``: the row's index in the document; ``run``: the index of the run."""
 
     index: int
     run: int
     result: CellResult
     trials: Sequence[TrialSummary]
     carrier: str | None
-    """The carrier that the row's transport must use."""
+    """The carrier that the row's transport must use; None: unknown."""
     is_raw_transport: bool
     """True for a raw transport, false for a middleware."""
     bench_only: bool
     hands_over: bool
-    """True if a pointer or an index is passed and no byte is copied. The row's baseline then also passes a pointer."""
+    """True if a pointer or an index is passed and no byte is copied. The row's baseline then does so too."""
     title: str
-    """The row's name in the table of its run, whose heading contains the usual levels."""
+    """The row's name in the table of its run. The heading of the table has the usual levels."""
     name: str
-    """Adapter, transport and the unusual levels: ``fastdds shm, loan``. Unique within its experiment."""
+    """Adapter, transport and the levels that are not usual: ``fastdds shm, loan``. Unique within its experiment."""
     label: str
     """The row's label, unique within the document."""
     series: str
-    """The label without the size: rows with the same series are one line over sizes."""
+    """The label without the size. Rows with the same series are one line over sizes."""
     raw_transport_row: int | None
-    """The index of the raw transport over the same carrier, for ``times_raw_transport``."""
+    """The index of the raw transport with the same carrier, for ``times_raw_transport``; None: there is none."""
     baseline_row: int | None
-    """The index of the row's baseline: the fastest raw transport in its experiment that copies, or does not copy, like
-    the row."""
+    """The index of the row's baseline: the fastest raw transport in its experiment that copies, or hands over, as the
+    row does. None: there is none."""
     ratio: float | None
     """The row's headline figure divided by the baseline's figure; less is better; None: the row has no baseline."""
     in_race: InRace | None = None
@@ -80,7 +80,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Return lists of the items by their key. Keys are in the order of their first items."""
+    """Return key → items with this key. Keys are in the order of their first items."""
     found: dict[Key, list[Item]] = {}
     for each in items:
         found.setdefault(key(each), []).append(each)
@@ -91,7 +91,7 @@ def rows_of(runs: Sequence[MeasuredRun]) -> tuple[Row, ...]:
     """Return the rows of all runs, in the order of their plans."""
     results = [result for run in runs for result in run.results]
     varied = varying(results)
-    # By pattern, because a stream and a ping-pong have different default histories.
+    # Grouped by pattern, because a stream and a ping-pong have different default histories.
     common = {
         pattern: usual([each for each in results if each.cell.pattern == pattern], varied)
         for pattern in {each.cell.pattern for each in results}
@@ -144,7 +144,7 @@ def _ratio(result: CellResult, baseline: CellResult | None) -> float | None:
 
 
 def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Append the sweep, or also the row's number, to labels and names that are not unique."""
+    """Append the sweep to labels and names that are not unique. If this is not enough, append the row's number."""
     labels = [each.label for each in rows]
     names = [(each.name, each.run, experiment(each.result.cell)) for each in rows]
     further = zip(_further(rows, labels), _further(rows, names), strict=True)
@@ -160,7 +160,7 @@ def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _further(rows: Sequence[Row], texts: Sequence[Hashable]) -> list[tuple[str, ...]]:
-    """Return the words that make each row's name unique: nothing, its sweep, or its sweep and its number."""
+    """Return for each row the words that make its name unique: none, its sweep, or its sweep and its number."""
     once, twice = Counter(texts), Counter(zip(texts, (row.result.name for row in rows), strict=True))
     return [
         ()
@@ -173,7 +173,7 @@ def _further(rows: Sequence[Row], texts: Sequence[Hashable]) -> list[tuple[str, 
 
 
 def misnamed(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Return the rows on another transport than in their names, and the rows that were not protected as asked."""
+    """Return the rows whose actual transport is not in their name, and the rows not protected as requested."""
     unprotected = [row for row in rows if is_unprotected(row.result)]
     return [row for row in rows if is_contradicted(row.result) and not is_unprotected(row.result)], unprotected
 
@@ -184,10 +184,10 @@ def latency_of(result: CellResult) -> Summary | None:
 
 
 def headline_figure(result: CellResult) -> float | None:
-    """Return the figure that rows are ranked by, the median over the successful trials; less is better.
+    """Return the figure by which rows are ranked, the median over the successful trials; less is better.
 
     In ns: the p50 from the intended instant, or the time per message if messages are sent as fast as possible. For a
-    workload: the part of its deadline that the worst edge takes.
+    workload: the p99 of the worst edge divided by its deadline.
     """
     if result.cell.workload is not None:
         return result.workload.worst_share if result.workload else None
@@ -195,7 +195,7 @@ def headline_figure(result: CellResult) -> float | None:
 
 
 def per_message_ns(result: CellResult) -> float | None:
-    """Return the p50 in ns, or the time per message if the cell is judged by its rate."""
+    """Return the p50 in ns, or the time per message in ns if the cell is compared by its rate. None: no figure."""
     if by_rate(result.cell):
         return 1e9 / result.rate_hz if result.rate_hz else None
     latency = latency_of(result)
@@ -203,7 +203,7 @@ def per_message_ns(result: CellResult) -> float | None:
 
 
 def place_of(row: Row) -> tuple[bool, bool, float]:
-    """Return the sort key of a table's rows: raw transports first, then the least time per message."""
+    """Return the sort key of a table's rows: raw transports come first, then rows with a lower time per message."""
     figure = per_message_ns(row.result)
     return (not row.is_raw_transport, figure is None, figure or 0.0)
 
@@ -217,14 +217,14 @@ def loss_of(result: CellResult) -> float | None:
 
 
 def is_counted(result: CellResult, field: str) -> bool:
-    """Say whether the counter is known: the logs of some imported tools do not contain it."""
+    """Say whether the counter is known: in imported logs some are missing."""
     return result.imported is None or field not in result.imported.not_counted
 
 
 def in_races(
     run: Run, trials: Mapping[int, Sequence[TrialSummary]], samples: SamplesOf, kept: KeptOf
 ) -> Mapping[int, InRace]:
-    """Return the state of each candidate in its race, by cell; empty if the run has no race."""
+    """Return cell → state of the candidate in its race; empty: the run has no race."""
     race = run.file.plan.race
     if race is None:
         return {}
@@ -238,7 +238,7 @@ def in_races(
         for candidates in race.experiments
         for index in candidates
     }
-    # If no time is left (``reached``), the race is judged for the last time.
+    # If no time is left (``reached``), the race gets its last look.
     states = race_states(race, attempts, _whole_rounds(run), spent=run.file.reached is not None)
     return {
         cell: _in_race(number, race.metric, state, cell, [*attempts[cell].values()])
@@ -261,7 +261,7 @@ def _in_race(number: int, metric: Raced, state: RaceState, cell: int, own: Seque
 
 
 def _whole_rounds(run: Run) -> int:
-    """Return the number of the last round up to which every trial has ended."""
+    """Return the number of the last round that is complete: all its trials, and those of earlier rounds, have ended."""
     ended = {each.order for each in run.outcomes}
     lacking = [each.number for each in run.file.plan.trials if each.order not in ended]
     last = max((each.number for each in run.file.plan.trials), default=0)

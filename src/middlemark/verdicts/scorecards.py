@@ -15,11 +15,11 @@ from middlemark.verdicts.rows import Row
 
 _SAME = tuple(field for field in FIELDS_OF_EXPERIMENT if field != "size")
 Sizes = Mapping[int, Row]
-"""A candidate's row at each size."""
+"""Size → the candidate's row."""
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """A candidate of a scorecard; ``stats/scorecard.py`` computes the figures."""
+    """A candidate of a scorecard. ``stats/scorecard.py`` computes the figures."""
 
     name: str
     cells: tuple[int, ...]
@@ -30,26 +30,26 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
     first: float | None
     """The share of the bootstrap draws in which the candidate is first; None: fewer than six rounds."""
     parts: tuple[float, ...]
-    """For each metric of ``Scorecard.weights``: the candidate's figure divided by the best candidate's figure. Each
-    value is the geometric mean of these ratios over the sizes."""
+    """For each metric of ``Scorecard.weights``: the candidate's figure divided by the best candidate's figure, as the
+    geometric mean over the sizes."""
 
 
 class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
     """The ranking of one experiment by the weights of the suite."""
 
     experiment: str
-    """The levels that distinguish it from other experiments, in words."""
+    """The levels that differ from those of other experiments, in words."""
     weights: tuple[tuple[str, float], ...]
-    """The weights of the metrics that all candidates have."""
+    """(metric, weight) for the metrics that all candidates have."""
     rounds: int
     rows: tuple[Scored, ...]
     """The candidates, the best first."""
     left_out: tuple[str, ...]
-    """Metrics and candidates that are not included, each with the reason."""
+    """Metrics and candidates that are left out, each with the reason."""
 
 
 def scorecards(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[Scorecard, ...]:
-    """Return a scorecard for each experiment of runs with weights. All sizes count alike.
+    """Return a scorecard for each experiment of the runs with weights. All sizes have the same weight.
 
     Raw transports have no scorecard.
     """

@@ -27,19 +27,19 @@ _TITLE_FACTORS = ("pattern", "rate", "receive", "processes", "link")
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of one row.
 
-    ``times``: the row's time divided by the time at ``none``; None: not measured at ``none``.
+    ``times``: the row's time divided by the time at ``none``; None: ``none`` was not measured.
     """
 
     row: Row
     ns: float
     times: float | None
     standing: Standing
-    """The result of the comparison with the same cell at ``none``; ``ONLY``: the row is at ``none``, or ``none`` was
+    """The verdict on the row compared with the same cell at ``none``. ``ONLY``: the row is at ``none``, or ``none`` was
     not measured."""
 
 
 class CostLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A middleware over a transport at one level; ``costs`` by size, None: no figure."""
+    """A middleware over a transport at one level of security. ``costs``: for each size, or None without a figure."""
 
     name: str
     level: Security
@@ -56,7 +56,7 @@ class CostTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cost_tables(rows: Sequence[Row], comparisons: Comparisons) -> tuple[CostTable, ...]:
-    """Return a table for each experiment with rows at ``none`` and at a higher level, the longest table first."""
+    """Return a table for each experiment with rows at ``none`` and at another level, the longest table first."""
     with_figure = [row for row in rows if per_message_ns(row.result) and not row.result.cell.unknown]
     received = [row for row in with_figure if row.result.cell.subscribers]
     groups = grouped(received, lambda row: (row.run, *(getattr(row.result.cell, each) for each in _FACTORS_OF_A_TABLE)))
@@ -70,7 +70,7 @@ def cost_tables(rows: Sequence[Row], comparisons: Comparisons) -> tuple[CostTabl
 
 
 def _same(cell: Cell) -> tuple[object, ...]:
-    """Return a key that is equal for cells that differ only in size and security level."""
+    """Return a key that is equal for cells that differ only in size and level of security."""
     return tuple(getattr(cell, each) for each in Cell.__struct_fields__ if each not in ("size", "security"))
 
 
@@ -92,12 +92,12 @@ def _table(group: Sequence[Sequence[Row]], comparisons: Comparisons) -> CostTabl
 
 
 def _apart(cells: Sequence[Cell]) -> list[str]:
-    """Return the factors of a middleware in which these cells differ."""
+    """Return the factors of a middleware whose levels differ between these cells."""
     return [field for field in ASKED if len({getattr(each, field) for each in cells}) > 1]
 
 
 def _mean(members: Sequence[Row]) -> float:
-    """Return the mean logarithm of the times at ``none``, to sort by."""
+    """Return the mean logarithm of the times at ``none``, by which lines are sorted."""
     taken = [math.log(per_message_ns(row.result) or 1.0) for row in members if row.result.cell.security == NONE]
     return sum(taken) / len(taken)
 

@@ -1,4 +1,4 @@
-"""Workloads: a line for each middleware, a column for each scale, with the result and the processor time."""
+"""Workloads as tables: a line for each middleware, a column for each scale; the result and the processor time."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from middlemark.verdicts.rows import Row, grouped
 
 
 class GraphLine(msgspec.Struct, frozen=True):
-    """One middleware over one transport; ``rows`` by column, None: not measured."""
+    """One middleware over one transport. ``rows``: for each column, or None if not measured."""
 
     name: str
     is_raw_transport: bool
@@ -21,13 +21,13 @@ class GraphLine(msgspec.Struct, frozen=True):
 
 
 class ColumnVerdict(msgspec.Struct, frozen=True):
-    """Which middlewares hold every deadline of a workload in one column, without middlewares that were not measured."""
+    """The middlewares that hold every deadline of a workload in one column, and the others that were measured."""
 
     mark: Literal["holds", "undecided", "does not hold"]
-    """``undecided``: no middleware had enough messages for a verdict, or the workload has no deadlines."""
+    """``undecided``: no middleware had enough messages, or the workload has no deadlines."""
     holding: tuple[str, ...]
     others: tuple[str, ...]
-    """The middlewares that miss a deadline, or had too few messages for a verdict."""
+    """The middlewares that miss a deadline, or had too few messages."""
     failed: tuple[str, ...]
     """The middlewares without a result."""
 
@@ -44,7 +44,7 @@ class GraphTable(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[GraphLine, ...]
 
     def verdict(self, column: int) -> "ColumnVerdict":
-        """Return which middlewares hold in a column; raw transports count only if there is nothing else."""
+        """Return the verdict on a column. Raw transports count only if there are no others."""
         lines = [each for each in self.lines if not each.is_raw_transport] or self.lines
         found = {each.name: row.result.workload for each in lines if (row := each.rows[column]) is not None}
         holds = {name: result.holds for name, result in found.items() if result}
@@ -100,14 +100,14 @@ def _order(line: GraphLine) -> tuple[bool, int, float]:
 
 
 class Cheapest(msgspec.Struct, frozen=True):
-    """The row that takes the least processor time among the rows that hold in one column."""
+    """The row with the lowest processor time of the rows that hold in one column."""
 
     column: str
     row: Row
     others: int
     """The number of other rows that hold."""
     beaten: int
-    """The number of other rows that hold but take significantly more processor time."""
+    """The number of other rows that hold and take significantly more processor time."""
 
     @property
     def sure(self) -> bool:

@@ -12,7 +12,7 @@ from middlemark.store import StoreError, list_runs, read_run
 
 
 class Shelved(msgspec.Struct, frozen=True):
-    """A run in the list. ``wrong``: why the run cannot be read; the other fields are then empty."""
+    """A run in the list. ``wrong``: the reason why it cannot be read; the other fields are then empty."""
 
     name: str
     folder: Path
@@ -27,11 +27,11 @@ class Shelved(msgspec.Struct, frozen=True):
     state: str = ""
     wrong: str | None = None
     version: tuple[float, int] = (0.0, 0)
-    """A value that changes with the run's files."""
+    """A value that differs if the run's files have changed."""
 
     @property
     def text(self) -> str:
-        """The text that is searched, in lower case."""
+        """The text in which words are searched, in lower case."""
         fields = (self.name, self.suites, self.started, self.machine, self.adapters, self.state, self.wrong or "")
         return " ".join(fields).lower()
 
@@ -40,12 +40,12 @@ class Shelf:
     """All runs in one folder. A run's files are read again only if they have changed."""
 
     def __init__(self, root: Path) -> None:
-        """``root``: a folder of runs, or the folder of one run."""
+        """Create the shelf. ``root``: a folder of runs, or the folder of one run."""
         self.root = root
         self._cache: dict[Path, tuple[tuple[float, int], Shelved]] = {}
 
     def runs(self) -> Mapping[str, Shelved]:
-        """Return the runs by name, newest first."""
+        """Return name → run, newest first."""
         found = [self.root] if (self.root / "run.json").exists() else reversed(list_runs(self.root))
         return {each.name: each for each in map(self._shelved, found)}
 
@@ -63,7 +63,7 @@ class Shelf:
             shelved = msgspec.structs.replace(_listed(read_run(folder)), version=state)
         except StoreError as error:
             shelved = Shelved(folder.resolve().name, folder, state="damaged", wrong=str(error))
-        if shelved.state != "running":  # a running run is not cached: if it is killed, its files do not change
+        if shelved.state != "running":  # not cached while running: if the run is killed, its files do not change
             self._cache[folder] = (state, shelved)
         return shelved
 
@@ -87,7 +87,7 @@ def _listed(run: Run) -> Shelved:
 
 
 def _state_of(folder: Path) -> tuple[float, int]:
-    """Return a value that changes with the run: the newest time of its two files, and the sum of their sizes."""
+    """Return a value that differs if the run has changed: the newest time of its two files, and their total size."""
     times = []
     size = 0
     for name in ("run.json", "trials.jsonl"):

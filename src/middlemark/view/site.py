@@ -29,7 +29,7 @@ Report = Callable[[Sequence[Path]], str]
 """A function from folders of runs to the HTML page of their report. It may raise MeasureError."""
 
 HistoryLine = tuple[str, str]
-"""A sentence, and the points of its series as SVG; the SVG is empty if nothing changed."""
+"""A sentence, and the points of its series as SVG (empty: nothing changed)."""
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -40,11 +40,11 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
     "img-src data: blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 }
-"""Forbids requests from and to other origins, and keeps the token out of Referer headers."""
+"""Headers that forbid requests from and to other origins, and keep the token out of Referer headers."""
 
 
 MOST_CHANGES = 5
-"""The most suites whose changes are shown."""
+"""At most this number of suites has its changes shown."""
 
 
 def site(
@@ -58,7 +58,7 @@ def site(
     verdicts = Verdicts(line)
 
     def lines() -> dict[str, str | None]:
-        """Return the computed lines, each by the id of the element that shows it."""
+        """Return id of a page's element → its line; None: the line is not computed yet."""
         runs = [*shelf.runs().values()]
         changes = {f"changed-{at}": verdicts.of(*pair) for at, pair in enumerate(pairs(runs)[:MOST_CHANGES])}
         judged = [each for each in runs if each.wrong is None and each.state != "running"]
@@ -139,7 +139,7 @@ def site(
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
         exception_handlers={404: handle_error, 405: handle_error},
     )
-    app.router.redirect_slashes = False  # redirecting would reveal that a token is right
+    app.router.redirect_slashes = False  # a redirect would reveal that a token is right
     return app
 
 

@@ -1,6 +1,6 @@
-"""Verdicts on stored runs in one line each.
+"""Verdicts on stored runs, each in one line.
 
-A thread computes the lines one by one, because a large run takes seconds.
+A thread computes the lines one after the other, because a large run takes seconds.
 """
 
 import queue
@@ -12,14 +12,14 @@ from middlemark.problems import MeasureError
 from middlemark.view.shelf import Shelved
 
 Line = Callable[[Sequence[Path]], str]
-"""One run → its verdict in one line; two runs → the changes between them. May raise MeasureError."""
+"""One run → its verdict in one line. Two runs → the changes between them. May raise MeasureError."""
 
 
 class Verdicts:
-    """The computed lines, by their runs and the state of the runs' files."""
+    """The computed lines, keyed by their runs and the state of the runs' files."""
 
     def __init__(self, line: Line) -> None:
-        """``line``: returns the line of one run or of two."""
+        """Start the thread. ``line``: returns the line of one run or of two."""
         self._line = line
         self._lines: dict[tuple[object, ...], str | None] = {}
         self._asked: queue.SimpleQueue[tuple[tuple[object, ...], list[Path]]] = queue.SimpleQueue()

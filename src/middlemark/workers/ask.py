@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import IO, NamedTuple
 
 MOST_ANSWER_BYTES = 16 << 20
-"""The most bytes of an answer. A description has about 20 KiB; the refusals of a plan have one line per trial."""
+"""An answer has at most this number of bytes. A description has about 20 KiB; the refusals of a plan have one line per
+trial."""
 WORDS_BYTES = 4096
-"""The number of bytes that are kept of the end of stderr."""
+"""The number of bytes at the end of stderr that are kept."""
 
 
 class WorkerReply(NamedTuple):
@@ -24,7 +25,7 @@ class WorkerReply(NamedTuple):
 
 
 class NoAnswerError(Exception):
-    """The executable did not answer. The text says why, and follows the executable's name in messages."""
+    """The executable did not answer. The text is the reason, and follows the executable's name in messages."""
 
 
 async def ask(argv: Sequence[str], request: bytes = b"", *, timeout_s: float) -> WorkerReply:
@@ -62,7 +63,7 @@ async def ask(argv: Sequence[str], request: bytes = b"", *, timeout_s: float) ->
             transport.close()
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
-                pipe.close()  # the transport closes it only in the loop's next iteration, which may not come
+                pipe.close()  # the transport would close it only in the loop's next iteration, which may not come
 
 
 async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
@@ -72,7 +73,7 @@ async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio
 
 
 async def _read(lines: asyncio.StreamReader, most: int | None) -> bytes:
-    """Read at most ``most`` bytes, and one more byte to detect a longer answer. None: read all and keep the end."""
+    """Read at most ``most`` bytes, and one more to detect a longer answer. None: read all, and keep only the end."""
     kept = bytearray()
     while (most is None or len(kept) <= most) and (chunk := await lines.read(1 << 16)):
         kept += chunk

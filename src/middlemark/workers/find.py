@@ -19,18 +19,18 @@ PREFIX = "middlemark-worker-"
 LEFT_OUT = "middlemark-left-out-"
 WITNESS = "middlemark-witness"
 BUILDER = "MIDDLEMARK_BUILDER"
-"""The variable with the path of the set-up script; ./middlemark sets it."""
+"""The environment variable with the path of the set-up script; ./middlemark sets it."""
 LATER = "it is built on request"
-"""The beginning of the note about an adapter that is built only on request (cmake/MiddlemarkAdapter.cmake)."""
+"""The first words of the note about an adapter that is built only on request (cmake/MiddlemarkAdapter.cmake)."""
 NOT_YET = "it is not built yet"
-"""The beginning of the reason why an adapter of this checkout is absent if the build left no note about the adapter."""
+"""The first words of the reason why an adapter of this checkout is absent, if the build left no note about it."""
 NO_CANDIDATES = frozenset({"null", "udp-python", "uds-python"})
-"""Adapters of this checkout that no user chooses: one tests the bench, the others are baselines. The description of a
-built adapter contains this fact."""
+"""Adapters of this checkout that no user chooses: one tests the bench, the others are baselines. Built adapters say so
+in their description."""
 DESCRIBE_S = 10.0
 AT_ONCE = 8
 ROS = Path("/opt/ros")
-"""The folder of ROS 2 distributions. Their libraries can be loaded after a shell has sourced the distribution's
+"""The folder of ROS 2 distributions. Their libraries are found only after a shell has sourced a distribution's
 script."""
 
 _DECODER = msgspec.json.Decoder(Description)
@@ -39,8 +39,8 @@ _DECODER = msgspec.json.Decoder(Description)
 def find_workers(named: Collection[str] = ()) -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
     """Return the workers that described themselves, sorted by name, and the other executables.
 
-    Searches MIDDLEMARK_WORKERS (folders or files, separated by colons), the package's own folder and the PATH. The
-    first worker of a name is used. Raises OSError if a limit of this process prevents starting a worker.
+    Searches MIDDLEMARK_WORKERS (folders or files, separated by colons), the package's own folder and the PATH. If two
+    workers have one name, the first is used. Raises OSError if a limit of this process prevents starting a worker.
 
     ``named``: the only adapters that the caller uses, besides baselines; empty: all. If no worker in Python is named,
     none is started, because each needs up to a quarter of a second to import its client library.
@@ -74,10 +74,10 @@ def executables() -> dict[str, str]:
 
 
 def left_out() -> dict[str, str]:
-    """Return adapter name → why it was not built, and how to build it.
+    """Return name of an adapter → why it was not built, and how to build it.
 
-    The build writes these notes to files next to the workers. An adapter of this checkout with neither a worker nor a
-    note is not built yet.
+    The build writes these notes to files next to the workers. If an adapter of this checkout has neither a worker nor a
+    note, it is not built yet.
     """
     here = executables()
     found: dict[str, str] = {}
@@ -98,14 +98,14 @@ def left_out() -> dict[str, str]:
 def _how_to_build(name: str) -> str:
     """Return a sentence with the command that builds an adapter of a checkout.
 
-    The set-up builds the adapter, and may be off.
+    If the automatic set-up is off, the command switches it on.
     """
     on = "" if os.environ.get(BUILDER) else "MIDDLEMARK_SETUP=on "
     return f"`{on}./middlemark build {name}` builds it"
 
 
 def checkout_adapters() -> list[str]:
-    """Return the names of this checkout's adapters, sorted; empty if the program was not started by ./middlemark."""
+    """Return the names of this checkout's adapters, sorted. Empty: the program was not started by ./middlemark."""
     builder = os.environ.get(BUILDER)
     if not builder:
         return []
@@ -113,7 +113,7 @@ def checkout_adapters() -> list[str]:
 
 
 def witness() -> str | None:
-    """Return the absolute path of the witness, which is built next to the workers; None: the witness is not built."""
+    """Return the absolute path of the witness, which is built next to the workers; None: it is not built."""
     for place in _places():
         path = (place.parent if place.name.startswith(PREFIX) else place) / WITNESS
         if _is_executable(path):
@@ -182,7 +182,7 @@ async def describe(name: str, path: str) -> Worker | BrokenWorker:
         return BrokenWorker(name, path, f"--describe: {error}")
     if description.protocol != PROTOCOL_VERSION:
         return BrokenWorker(name, path, f"uses protocol {description.protocol}, not {PROTOCOL_VERSION}; rebuild it")
-    _, at, version = name.partition("@")  # a build against another version: only its name contains the label
+    _, at, version = name.partition("@")  # a build against another version: only the name has the version
     return Worker(path, msgspec.structs.replace(description, name=f"{description.name}{at}{version}"))
 
 

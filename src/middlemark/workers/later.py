@@ -1,4 +1,4 @@
-"""Build workers of this checkout that are requested and not built yet."""
+"""Build workers of this checkout that are requested but not built yet."""
 
 import os
 import subprocess
@@ -10,13 +10,13 @@ from middlemark.workers.find import BUILDER, LATER, NOT_YET, checkout_adapters, 
 
 
 def left_for_later() -> list[str]:
-    """Return this checkout's adapters that can be built and are not built; empty if ./middlemark was not used."""
+    """Return this checkout's adapters that can be built but are not built. Empty: ./middlemark was not used."""
     own_adapters = checkout_adapters()
     return [name for name, why in left_out().items() if why.startswith((LATER, NOT_YET)) and name in own_adapters]
 
 
 def build_asked(asked: Iterable[str]) -> None:
-    """Build the requested adapters (or "all") that can be built and are not built.
+    """Build the requested adapters (or "all") that are not built but can be built.
 
     Raises MeasureError if a build fails.
     """
@@ -26,7 +26,7 @@ def build_asked(asked: Iterable[str]) -> None:
 
 
 def build_again(asked: Iterable[str]) -> None:
-    """Look again for installed middlewares and build these adapters of the checkout (empty: all).
+    """Look again for installed middlewares, and build these adapters of the checkout (empty: all).
 
     Raises MeasureError if a build fails.
     """

@@ -1,10 +1,10 @@
 """Read recorded bags message by message: bags of ROS 1, and of rosbag2 with sqlite3 or MCAP, compressed or not.
 
-A bag contains topics, types, sizes and times. Only a bag of ROS 1 contains the publishers. The sizes and times of all
-messages are written to a Parquet file, the ``sequence`` of a workload, for an exact replay.
+A bag has topics, types, sizes and times. Only a bag of ROS 1 has the publishers. The sizes and times of all messages
+are written to a Parquet file, the ``sequence`` of a workload, for an exact replay.
 
-A bag contains neither subscribers nor deadlines. So each topic gets one subscriber. The deadline is the mean interval
-of the topic's messages, at most ``LONGEST_DEADLINE_S``. Users edit subscribers and deadlines in the suite.
+A bag has neither subscribers nor deadlines. So each topic gets one subscriber. The deadline is the mean interval of the
+topic's messages, at most ``LONGEST_DEADLINE_S``. Users edit subscribers and deadlines in the suite.
 """
 
 from array import array
@@ -134,7 +134,10 @@ def read(path: Path, name: str, sequence: Path | None = None) -> Recorded:
 
 
 def _names(seen: Iterable[_Seen]) -> Iterator[str]:
-    """Yield a topic name for each connection. A further publisher of a topic gets a topic of its own."""
+    """Yield a topic name for each connection.
+
+    The second publisher of a topic, and each further one, gets its own topic.
+    """
     taken: set[str] = set()
     for each in seen:
         topic = each.connection.topic
@@ -144,7 +147,7 @@ def _names(seen: Iterable[_Seen]) -> Iterator[str]:
 
 @contextmanager
 def _written(path: Path | None, names: list[str]) -> Iterator[Callable[[int, int, int], None]]:
-    """Yield a function that records a message's topic number, time and size. Removes an incomplete file."""
+    """Yield a function that writes a message's topic number, time and size to the file. Removes an incomplete file."""
     if path is None:
         yield lambda _topic, _at_ns, _size: None
         return
@@ -217,7 +220,10 @@ def _topic(called: str, seen: _Seen, long_s: float) -> tuple[Topic, tuple[str, .
 
 
 def _publisher(called: str, connection: "Connection") -> tuple[str, list[str]]:
-    """Return the publishing node, and remarks. Only ROS 1 records the node; otherwise each topic gets its own node."""
+    """Return the publishing node, and remarks.
+
+    Only ROS 1 records the node. For ROS 2 each topic gets a node of its own.
+    """
     caller = getattr(connection.ext, "callerid", None)
     if caller and caller != f"/{SUBSCRIBER}":
         return caller, []
@@ -225,7 +231,7 @@ def _publisher(called: str, connection: "Connection") -> tuple[str, list[str]]:
 
 
 def _qos(connection: "Connection") -> tuple[dict[str, Any], list[str]]:
-    """Return the factors that the QoS sets, and remarks about settings that no factor has."""
+    """Return the factors for this QoS, and remarks about settings for which there is no factor."""
     profiles = getattr(connection.ext, "offered_qos_profiles", None)
     if not profiles:
         latched = getattr(connection.ext, "latching", 0)
@@ -238,7 +244,7 @@ DEPTH = 10
 
 
 def qos_of(offered: "Qos") -> tuple[dict[str, Any], list[str]]:
-    """Return the factors that an offered QoS sets, and remarks about unknown settings and settings without a factor."""
+    """Return the factors for an offered QoS, and remarks about unknown settings and settings without a factor."""
     reliability: Reliability = "best-effort" if offered.reliability.name == "BEST_EFFORT" else "reliable"
     remarks = [
         f"{name} is unknown: {assumed} is assumed"

@@ -1,4 +1,4 @@
-"""Read rosbag2's ``metadata.yaml`` where the bag itself is missing: rates and QoS of its topics, without sizes."""
+"""Read rosbag2's ``metadata.yaml`` if the bag itself is missing: rates and QoS of its topics, without sizes."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -57,7 +57,7 @@ def _information(path: Path) -> Mapping[str, Any]:
         lines = path.read_bytes()[:_MOST_BYTES].decode(errors="replace").splitlines()
     except OSError as error:
         raise RequestError([Problem(str(path), f"cannot be read: {error.strerror or error}")]) from None
-    # The file may be cut off, for example within a text in quotes: then it is valid without its last lines.
+    # The file may be cut off, for example within a quoted text. Without its last lines it is then valid.
     reason = "the file is empty"
     for dropped in range(min(len(lines), 40)):
         try:
@@ -72,7 +72,7 @@ def _information(path: Path) -> Mapping[str, Any]:
 
 
 def _topics(information: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], int]]:
-    """Yield each complete topic with messages, and their number."""
+    """Yield each complete topic that has messages, and the number of its messages."""
     listed = information.get("topics_with_message_count")
     for each in listed if isinstance(listed, list) else []:
         table = each.get("topic_metadata") if isinstance(each, dict) else None

@@ -29,13 +29,13 @@ _NODE_KEYS = ("node_name", "number", "publishers", "subscribers", "clients", "se
 _MOST_NODES = 1000
 _KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability", "qos_durability")
 TOO_LATE_S = 0.05
-"""ros2-performance counts a message as too late after the message's period, or after this time."""
+"""ros2-performance counts a message as too late after its topic's period, or after this time in s."""
 CALL_BYTES = 64
-"""The assumed bytes of a request or reply of an unknown type."""
+"""The assumed size in bytes of a request or reply of an unknown type."""
 
 
 class Topology(msgspec.Struct, frozen=True):
-    """The workload of a topology. ``remarks``: all differences from the topology."""
+    """The workload of a topology. ``remarks``: all its differences from the topology."""
 
     workload: Workload
     remarks: tuple[str, ...]
@@ -47,7 +47,10 @@ def read(text: str | bytes, name: str, place: str) -> Topology:
 
 
 def read_together(texts: Sequence[tuple[str | bytes, str]], name: str) -> Topology:
-    """Return the workload of topologies that run beside each other: text and place of each. Raises RequestError."""
+    """Return the workload of several topologies that run at the same time. ``texts``: (text, place) of each.
+
+    Raises RequestError.
+    """
     reading = _Reading(", ".join(place for _, place in texts))
     nodes = [each for text, place in texts for each in _nodes(reading, text, place)]
     subscribers = _subscribers(reading, nodes)
@@ -62,7 +65,7 @@ def read_together(texts: Sequence[tuple[str | bytes, str]], name: str) -> Topolo
 
 
 def _nodes(reading: "_Reading", text: str | bytes, place: str) -> "_Named":
-    """Return the name and the table of each node. A table with ``number`` gives that number of nodes."""
+    """Return the name and the table of each node. A table with ``number`` stands for this number of nodes."""
     try:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -91,7 +94,7 @@ def _nodes(reading: "_Reading", text: str | bytes, place: str) -> "_Named":
 
 
 def _reason(nodes: "_Named", subscribers: Mapping[str, list[str]], actions: str) -> str:
-    """Return why a topology has no topic that can be measured."""
+    """Return the reason why no topic of a topology can be measured."""
     if actions:
         return f"it has {actions}, which no pattern has, and no topic with a publisher and a subscriber"
     if subscribers and not any(node.get("publishers") for _, node in nodes):
@@ -168,7 +171,7 @@ _Named = Sequence[tuple[str, Mapping[str, Any]]]
 
 
 def _size(kind: str, table: Mapping[str, Any]) -> int | None:
-    """Return the bytes of a message of a type, with its header; None: the name of the type does not state the size."""
+    """Return the bytes of a message of a type, with its header; None: the type's name has no size."""
     match = _TYPE.fullmatch(kind.lower())
     if match is None:
         return None
@@ -187,7 +190,10 @@ def _subscribers(reading: _Reading, nodes: _Named) -> dict[str, list[str]]:
 
 
 def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str]]) -> Iterator[Topic]:
-    """Yield the topics that have subscribers. A further publisher of a topic gets a topic of its own."""
+    """Yield the topics that have subscribers.
+
+    The second publisher of a topic, and each further one, gets its own topic.
+    """
     taken: set[str] = set()
     for name, node in nodes:
         for each in reading.tables(node, "publishers", name):
@@ -217,7 +223,7 @@ def _topics(reading: _Reading, nodes: _Named, subscribers: Mapping[str, list[str
 
 
 def _services(reading: _Reading, nodes: _Named) -> Iterator[Topic]:
-    """Yield two topics per client: the requests, and the replies that follow the requests."""
+    """Yield two topics for each client: the requests, and the replies that follow them."""
     servers: dict[str, str] = {}
     for name, node in nodes:
         for each in reading.tables(node, "servers", name):

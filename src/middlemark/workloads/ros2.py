@@ -1,8 +1,8 @@
 """Watch a running ROS 2 graph for some seconds: publishers, subscribers, QoS, rates and sizes.
 
 The caller provides a clock, and ``rclpy`` from a ROS 2 installation. Messages are received as octets, so only the
-packages of their types must be installed. While this process handles a message, the process may miss messages of
-best-effort topics.
+packages of their types must be installed. While this process handles a message, it may miss messages of best-effort
+topics.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from middlemark.workloads.bag import LEAST_RATE_HZ, LONGEST_DEADLINE_S
 from middlemark.workloads.written import durability
 
 DISCOVERY_S = 2.0
-"""The time that a node needs to discover its neighbours."""
+"""The time in s that a node needs to discover its neighbours."""
 OWN_TOPICS = ("/parameter_events", "/rosout")
 OWN_SERVICES = ("rcl_interfaces/", "type_description_interfaces/", "composition_interfaces/", "lifecycle_msgs/")
 """The packages of the services that every node has."""
@@ -64,11 +64,14 @@ class _WatchedTopic:
 
     @property
     def latched(self) -> bool:
-        """True if late subscribers get earlier messages. The first messages then say nothing about the rate."""
+        """True if late subscribers get earlier messages.
+
+        The rate is then unknown, because the first messages arrive at once.
+        """
         return all(_is(each.durability, "TRANSIENT_LOCAL") for each in self.publishers.values())
 
     def rate_hz(self, seconds: float) -> float:
-        """Return the topic's mean rate divided by its number of publishers."""
+        """Return the topic's mean rate in Hz, divided by its number of publishers."""
         between_s = (self.last_ns - self.first_ns) / _NS
         timed = self.messages > 1 and between_s > 0 and not self.latched
         total_hz = (self.messages - 1) / between_s if timed else self.messages / seconds
@@ -76,7 +79,7 @@ class _WatchedTopic:
 
 
 def watch(ros2: Ros2, name: str, node_name: str, seconds: float, now_ns: Callable[[], int]) -> Watched | None:
-    """Take part in the graph as the node ``node_name``. Returns None if no topic can become part of a workload.
+    """Join the graph as the node ``node_name``, and watch it. Return None if no topic can be part of a workload.
 
     ``name``: the name of the workload. ``seconds``: how long to watch.
     """
@@ -109,7 +112,7 @@ def _spin(ros2: Ros2, node: Any, seconds: float, now_ns: Callable[[], int]) -> N
 
 
 def _subscribe(ros2: Ros2, node: Any, watched: _WatchedTopic) -> None:
-    """Subscribe with QoS that all publishers of the topic offer: a subscriber that requests more receives nothing."""
+    """Subscribe with a QoS that all publishers of the topic offer. With a higher request, nothing would arrive."""
     if not watched.publishers:
         return
     try:
@@ -134,7 +137,7 @@ def _by_node(endpoints: Sequence[Any], own_name: str) -> dict[str, Any]:
 
 
 def _is(policy: Any, name: str) -> bool:
-    return str(policy.name).endswith(name)  # early distributions prefix the name with RMW_QOS_POLICY_…
+    return str(policy.name).endswith(name)  # early distributions add the prefix RMW_QOS_POLICY_…
 
 
 def _workload(
@@ -169,7 +172,7 @@ def _workload(
 
 
 def _topics(watched: _WatchedTopic, seconds: float) -> Iterator[tuple[Topic, tuple[str, ...]]]:
-    """Yield one topic per publisher, with remarks."""
+    """Yield one topic for each publisher, with remarks."""
     if not watched.messages:
         return
     several = len(watched.publishers) > 1
@@ -198,7 +201,7 @@ def _topics(watched: _WatchedTopic, seconds: float) -> Iterator[tuple[Topic, tup
 
 
 def _qos(offered: Any) -> tuple[Mapping[str, Any], list[str]]:
-    """Return the factors that the QoS sets, and remarks about settings that no factor has."""
+    """Return the factors for this QoS, and remarks about settings for which there is no factor."""
     reliability: Reliability = "best-effort" if _is(offered.reliability, "BEST_EFFORT") else "reliable"
     keeps_all = _is(offered.history, "KEEP_ALL")
     keeps_last = _is(offered.history, "KEEP_LAST") and offered.depth > 0

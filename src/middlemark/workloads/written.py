@@ -1,4 +1,4 @@
-"""Write a workload as the text of a suite, with comments about everything that is missing in the source."""
+"""Write a workload as the text of a suite, with comments about everything that the source does not have."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -46,7 +46,10 @@ def toml(
 
 
 def durability(reliability: Reliability, depth: int | None) -> tuple[dict[str, Durability], list[str]]:
-    """Return the durability of a transient-local topic as a factor; else no factor, and a remark with the reason."""
+    """Return the durability of a transient-local topic as a factor.
+
+    If it needs other settings, return none and a remark.
+    """
     if reliability == "reliable" and depth is not None:
         return {"durability": "transient-local"}, []
     return {}, ["durability is volatile here: transient-local needs reliability reliable and a depth"]

@@ -232,7 +232,7 @@ class Description(Struct):
     credentials: tuple[Credential, ...] = ()
     """The kinds of certificate files that the adapter reads."""
     own_threads: bool = False
-    """The middleware receives on its own threads, which need another processor than a polling role."""
+    """True if the middleware receives on its own threads. They need a processor on which no role polls."""
     most_per_take: int | None = None
     """A `take()` returns after this number of messages, so that the role can check for the stop. If each publisher
     has its own queue, the number is per publisher. null: `take()` visits all messages that had arrived at the call.

@@ -169,7 +169,7 @@ pub struct Description {
     "request_reply" => pub request_reply: bool = Default::default(),
     /// The kinds of certificate files that the adapter reads.
     "credentials" => pub credentials: Vec<Credential> = Default::default(),
-    /// The middleware receives on its own threads, which need another processor than a polling role.
+    /// True if the middleware receives on its own threads. They need a processor on which no role polls.
     "own_threads" => pub own_threads: bool = Default::default(),
     /// A `take()` returns after this number of messages, so that the role can check for the stop. If each publisher has
     /// its own queue, the number is per publisher. null: `take()` visits all messages that had arrived at the call. The

@@ -48,7 +48,7 @@ DATA_BYTES = 4_200_000
 """Heat maps are left out if the data would exceed this size, so that the page with its script stays under 5 MB."""
 MOST_STEPS = 40
 MOST_DISTURBED = 30
-"""The most marks of disturbances: more would hide a map of 24 bins."""
+"""The most disturbances that are marked in a map. More marks would hide a map of 24 bins."""
 
 _RATES = ("times_raw_transport", "rate_hz", "bytes_per_s", "offered_hz", "sent_hz")
 _COSTS = ("cpu", "rss_bytes", "bytes_per_subscriber", "voluntary_hz", "involuntary_hz")
@@ -65,7 +65,7 @@ _OFFERED: Sequence[tuple[str, str, Callable[[Any], str], str | None]] = (
     ("native", "own settings", str, None),
     ("label", "label", str, None),
 )
-"""The factors of the filters in their order: field, label, how a level is shown, and unit."""
+"""The factors that a filter offers, in order: (field, label, function that writes a level, unit)."""
 
 
 def data_of(document: Document) -> Json:
@@ -117,7 +117,10 @@ def data_of(document: Document) -> Json:
 
 
 def _security(document: Document) -> Json | None:
-    """Return the cost of security and the proofs of protection; None: no row was measured with and without it."""
+    """Return the cost of security and the proofs of protection.
+
+    None: no experiment has protected and unprotected rows.
+    """
     if not document.costs:
         return None
     tables = [security.table_of(each) for each in document.costs]
@@ -147,7 +150,10 @@ def _standing(choice: Choice) -> Json:
 
 
 def _warnings(document: Document) -> list[Json]:
-    """Return the warnings by kind in the document's order; ``serious``: the warning makes a median doubtful."""
+    """Return the warnings by kind, in the document's order.
+
+    ``serious``: True if the warning makes a median doubtful.
+    """
     return [
         msgspec.to_builtins(each) | {"words": warning_name(each.code), "serious": each.code in SERIOUS}
         for each in document.warnings
@@ -155,7 +161,7 @@ def _warnings(document: Document) -> list[Json]:
 
 
 def levels_of(cell: Cell) -> Json:
-    """Return every factor's level as a scalar: None and lists as the command line writes them, settings as one text.
+    """Return field → level for every factor. None and lists are written as on the command line, settings as one text.
 
     A level that an imported log does not contain is ``unknown``; an unknown size is None.
     """
@@ -169,7 +175,10 @@ def levels_of(cell: Cell) -> Json:
 
 
 def _factors(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Json]:
-    """Return the factors with more than one level, adapter and transport in any case, and several runs by ``names``."""
+    """Return the factors with more than one level. Adapter and transport are always included.
+
+    If there are several runs, the run is a factor too; ``names`` are its levels.
+    """
     found = []
     for field, title, show, unit in _OFFERED:
         ordered = _ordered(each[field] for each in levels)
@@ -183,7 +192,7 @@ def _factors(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[
 
 
 def _ordered(levels: Iterable[Any]) -> list[Any]:
-    """Return the different levels: numbers ascending, then words in their first order."""
+    """Return each level once: numbers ascending, then words in their first order."""
     different = list(dict.fromkeys(levels))
     numbers = sorted(each for each in different if isinstance(each, int | float) and not isinstance(each, bool))
     return [*numbers, *(each for each in different if isinstance(each, bool | str))]
@@ -281,7 +290,7 @@ def _step(step: CurveStep) -> Json:
 
 
 def _heat(found: Distribution, noise: Noise | None) -> Json | None:
-    """Return the heat map, with the disturbances of the machine if they were recorded in the same trial."""
+    """Return the heat map. If disturbances were recorded in the same trial, the map has them."""
     if found.heat is None:
         return None
     seen = noise.disturbed if noise is not None and noise.disturbed_trial == found.trial else ()
@@ -291,7 +300,10 @@ def _heat(found: Distribution, noise: Noise | None) -> Json | None:
 
 
 def _compact(value: Any) -> Any:
-    """Return the figures and texts of a mapping, without its lists and reasons, which are in the JSON of the run."""
+    """Return the figures and texts of a mapping.
+
+    Its lists and reasons are left out, because the JSON of the run has them.
+    """
     if not isinstance(value, dict):
         return None
     kept = {name: _compact(each) if isinstance(each, dict) else each for name, each in value.items()}
@@ -318,7 +330,7 @@ def _comparison(each: Compared) -> Json:
 
 
 def _fitting(data: Any) -> Json:
-    """Return the data with as many heat maps as fit: rows with warnings first, raw transports last."""
+    """Return the data with the heat maps that fit. Rows with warnings come first, and raw transports last."""
     cells: list[Json] = data["cells"]
     sizes = [len(msgspec.json.encode(each["heat"])) if "heat" in each else 0 for each in cells]
     room = DATA_BYTES - (len(msgspec.json.encode(data)) - sum(sizes))

@@ -1,4 +1,4 @@
-"""The history as lines: the points of a series as an SVG of one line of text."""
+"""The history as lines: the points of a series as an SVG that is as high as a line of text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,14 @@ from middlemark.history import History, Series
 
 WIDTH, HEIGHT, EDGE = 160, 24, 3
 MOST_POINTS = 60
-"""The newest points that are drawn."""
+"""At most this number of points is drawn: the newest."""
 
 
 def history_lines(history: History | None) -> list[Mapping[str, Any]]:
-    """Return a sentence and its points for each series that changed last; without a change, the sentence alone."""
+    """Return a sentence and the drawn points for each series with a recent change.
+
+    If no series has changed, return one sentence without points.
+    """
     if not (said := line(history)) or history is None:
         return []
     newest = sorted(history.changed, key=lambda each: each.changes[-1].at, reverse=True)[:MOST_NAMED]
@@ -25,7 +28,7 @@ def history_lines(history: History | None) -> list[Mapping[str, Any]]:
 
 
 def line_of(series: Series) -> Mapping[str, Any]:
-    """Return the coordinates of the newest points and of the changes, and what a screen reader says."""
+    """Return the coordinates of the newest points and of the changes, and the text for screen readers."""
     points = series.points[-MOST_POINTS:]
     values = [each.value for each in points]
     least, most = min(values), max(values)
@@ -51,7 +54,7 @@ def svg_line(drawn: Mapping[str, Any] | None) -> Markup:
         return Markup("")
     path = " ".join(f"{x},{y}" for x, y in drawn["points"])
     dots = "".join(f'<circle cx="{x}" cy="{y}" r="3" fill="currentColor"/>' for x, y in drawn["changes"])
-    return Markup(  # the label is escaped by format(); everything else is a number
+    return Markup(  # format() escapes the label; the rest are numbers
         '<svg role="img" aria-label="{}" viewBox="0 0 {} {}" width="{}" height="{}">'
         '<polyline fill="none" stroke="currentColor" stroke-width="1.5" points="{}"/>{}</svg>'
     ).format(drawn["label"], WIDTH, HEIGHT, WIDTH, HEIGHT, path, Markup(dots))

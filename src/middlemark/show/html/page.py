@@ -1,4 +1,7 @@
-"""Fills the template: Jinja escapes texts, and data go into a JSON block that no text can end."""
+"""Fill the template of the report.
+
+Jinja escapes all texts. The data are a JSON block, in which no text can end the block.
+"""
 
 import os
 import re
@@ -21,10 +24,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SCRIPT = "report.js"
-"""The modules in ``scripts``, D3 and Observable Plot with their licences, bundled by ``web/build``."""
+"""The bundle of the modules in ``scripts``, D3 and Observable Plot with their licences, made by ``web/build``."""
 
 STYLES = ("page", "answer", "workload", "figures", "controls", "media")
-"""The style sheets in their order: a rule replaces an equally specific rule of an earlier sheet."""
+"""The style sheets in order. A later rule replaces an earlier rule of the same specificity."""
 
 _HERE = Path(__file__).parent
 
@@ -60,7 +63,7 @@ def render_tables(title: str, tables: Sequence[Table]) -> str:
 
 @cache
 def environment() -> "Environment":
-    """Return the templates, which escape all texts. Jinja compiles each template only once."""
+    """Return Jinja's environment, which escapes all texts and compiles each template only once."""
     from jinja2 import Environment, FileSystemLoader, select_autoescape
 
     made = Environment(
@@ -80,18 +83,18 @@ def styles() -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return the text with no line break between a number and its unit."""
+    """Return the text with no-break spaces between numbers and their units."""
     return re.sub(r"(?<=\d) (?=([KMG]i)?B\b|[kMG]?Hz\b)", "\u00a0", text)
 
 
 def data_block(data: Mapping[str, Any]) -> str:
-    """Return the data as JSON in which no text can end the script element or a line of a script."""
+    """Return the data as JSON. No text in it can end the script element or a line of a script."""
     return msgspec.json.encode(data).decode().translate(_ENDS_A_SCRIPT)
 
 
 @cache
 def script() -> str:
-    """Return the report's script. Raises MeasureError if it was not bundled."""
+    """Return the report's script. Raises MeasureError if the script was not bundled."""
     for folder in _places():
         file = folder / SCRIPT
         if file.is_file():
@@ -103,7 +106,7 @@ def script() -> str:
 
 
 def _places() -> list[Path]:
-    """Return the folders that may contain the script: of MIDDLEMARK_WEB, of the package, and of the checkout."""
+    """Return the folders that may contain the script: from MIDDLEMARK_WEB, of the package, and of the checkout."""
     named = [Path(each) for each in os.environ.get("MIDDLEMARK_WEB", "").split(os.pathsep) if each]
     package = _HERE.parents[1]
     return [*named, package / "web", package.parents[1] / "build" / "web"]

@@ -1,4 +1,4 @@
-"""Structs and tables as values of the page's JSON."""
+"""Convert structs and tables to values of the page's JSON."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ Json = dict[str, Any]
 
 
 def fields(of: object, *names: str) -> Json:
-    """Return these fields of a struct, with figures to four digits; a field that the struct does not have is None."""
+    """Return field → value of a struct, with figures to four digits. A field that the struct does not have is None."""
     found = {name: getattr(of, name, None) for name in names}
     return {name: rounded(each) if isinstance(each, float) else each for name, each in found.items()}
 
 
 def present(value: Json) -> Json:
-    """Return the mapping without None, to keep the data of a thousand cells small."""
+    """Return the mapping without fields that are None, so that the data of a thousand cells stay small."""
     return {name: each for name, each in value.items() if each is not None}
 
 

@@ -10,7 +10,7 @@ from middlemark.verdicts.rows import Row
 from middlemark.verdicts.workloads import ColumnVerdict, GraphTable
 
 FULL = 1.5
-"""The p99, in deadlines, at which a bar is full."""
+"""The bar of an edge is full if its p99 is at least this multiple of its deadline."""
 
 
 def graphs(document: Document) -> list[Json]:

@@ -51,7 +51,7 @@ OUTPUTS: Mapping[str, type[msgspec.Struct]] = {
 
 
 def render(document: Document, _view: View) -> str:
-    """Return the document, indented by two, keys always in the same order, ending in a newline."""
+    """Return the document as JSON, indented by two. The order of keys is fixed, and the text ends in a newline."""
     return printed(result_output(document))
 
 

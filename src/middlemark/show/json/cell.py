@@ -24,13 +24,13 @@ from middlemark.verdicts.rows import loss_of
 
 _NAMED = ("adapter", "pattern", "size", "transport")
 FURTHER = tuple(each for name, each in FACTORS.items() if not each.later and name not in _NAMED)
-"""The factors that come after the first four keys of a cell. ``LATER``: the factors that come after the settings."""
+"""The factors between the first four keys of a cell and its settings. ``LATER``: the factors after the settings."""
 LATER = tuple(each for each in FACTORS.values() if each.later)
 _LEVELS = get_type_hints(Cell)
 
 
 def written(cell: Cell, factor: Factor) -> object:
-    """Return the level as the command line takes it, or as a list; never None, because null means an absent figure."""
+    """Return the level as on the command line, or as a list. Never None, because null means an absent figure."""
     level = getattr(cell, factor.field)
     return factor.none if level is None else list(level) if isinstance(level, tuple) else level
 
@@ -82,11 +82,11 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     name: str
     """The suite of the cell, and the sweep if the sweep has a name."""
     label: str | UnsetType = UNSET
-    """A label that distinguishes cells with the same levels. Absent if the levels already distinguish them."""
+    """A label that distinguishes cells with the same levels. Absent if the levels are different."""
     adapter: str
     version: str | None
     versions: Versions
-    """The versions of both sides, which differ in an unlike pair."""
+    """The versions of both sides, which differ if the sides are different adapters."""
     language: WrittenIn | None
     """The language of the interface that was measured."""
     pattern: Pattern | None
@@ -96,7 +96,7 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     """The transport that was asked for."""
     actual_transport: str | None
     """The transport that moved the messages, by the kernel's counts: shared-memory, udp, tcp, unix-socket,
-    message-queue or process-memory; null where the counts do not say."""
+    message-queue or process-memory; null: the counts do not show it."""
     protected_by: str | None
     protection_proof: ProtectionProof | None
 
@@ -105,18 +105,18 @@ _UNITS = ("_ns", "_hz", "_per_s")
 _COUNTS = TrialCounts.__struct_fields__
 _FIRST = ("trials", "failed_trials", "samples", *_COUNTS, "loss")
 _APART = {*SubjectOutput.__struct_fields__, "cell", "counts", "failures", "link_how", "series_subscribers", "proof"}
-"""Fields of a CellResult that the JSON has at another place or leaves out."""
+"""Fields of a CellResult that the JSON has in another place, or does not have."""
 
 
 class Derived(Output, frozen=True, kw_only=True):
-    """Figures that are derived from others, or have another form than in CellResult."""
+    """Figures that are computed from others, or that have another form than in CellResult."""
 
     samples: int | None
     loss: float | None
     """``lost / (received + lost)``; null: no message was expected."""
     trial_values: tuple[Number, ...]
     metrics: dict[str, MetricOutput]
-    """Every metric that the cell has, by name."""
+    """Metric → its figures, for every metric that the cell has."""
     interval: tuple[Number, Number] | None
     knee_hz: Number | None
     """The offered load of a curve beyond which latency or loss rises."""
@@ -124,7 +124,7 @@ class Derived(Output, frozen=True, kw_only=True):
 
 
 def _figures() -> Mapping[str, Any]:
-    """Return the type of each figure of a CellResult; times and rates are Numbers."""
+    """Return name → type for each figure of a CellResult; times and rates are Numbers."""
     types = {name: hint for name, hint in get_type_hints(CellResult).items() if name not in _APART}
     measured = [name for name, hint in types.items() if hint == float | None and name.endswith(_UNITS)]
     types |= dict.fromkeys(measured, Number | None)
@@ -136,7 +136,7 @@ _FIGURES = _figures()
 
 
 def _levels(*factors: Factor) -> Fields:
-    """Return a field for each factor: its level as the command line takes it; null: unknown."""
+    """Return a field for each factor, with the level as on the command line; null: unknown."""
     for each in factors:
         hint = _LEVELS[each.field]
         kinds = [kind for kind in get_args(hint) if kind is not NoneType] if isinstance(hint, UnionType) else [hint]

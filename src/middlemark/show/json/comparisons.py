@@ -28,17 +28,17 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
     b_median: float
     shift: float
     low: float | None
-    """The lower end of the interval; ``high`` is the upper end. null: too few pairs."""
+    """The lower end of the interval of the shift; ``high`` is the upper end. null: too few pairs."""
     high: float | None
     p: float
     p_family: float
     pairs: int
     verdict: str
-    """In the metric's words: faster, slower, less, more, equivalent, undecided; or ``eliminated``: B was eliminated
-    from the race by its rule, and A was not; or ``A eliminated``."""
+    """In the metric's words: faster, slower, less, more, equivalent, undecided. Or ``eliminated``: the race eliminated
+    B and not A. Or ``A eliminated``."""
     trials_needed: int | None
     marks: tuple[str, ...]
-    """Why A and B may not be comparable."""
+    """Reasons why A and B may not be comparable."""
     a_raw_transport: TimesRawTransport | None
     """The raw transport of A's carrier, and A's figure divided by the raw transport's figure; null: no such
     transport."""
@@ -62,7 +62,7 @@ def render_compare(comparisons: Sequence[Comparison], margin: float, edge: str |
 
 
 def comparisons_output(comparisons: Sequence[Comparison]) -> tuple[ComparisonOutput, ...]:
-    """Return each comparison."""
+    """Return the comparisons, each in the form of the JSON."""
     factors = distinguishing_factors(each.pairing for each in comparisons)
     return tuple(_comparison(each, factors) for each in comparisons)
 
@@ -98,10 +98,10 @@ class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}
     at_most: float | None
     """The upper 95 % limit of the rate."""
     worth: int | None
-    """Comparisons that share labels are correlated. The comparisons say as much as this number of independent
-    comparisons."""
+    """The number of independent comparisons with the same certainty. Comparisons that share labels are correlated, so
+    it is smaller than their number."""
     chance: float
-    """The probability of this number of false verdicts or more, at the highest allowed rate."""
+    """The probability of at least this number of false verdicts, if the rate is the highest allowed rate."""
     holds: bool
 
 
@@ -111,7 +111,7 @@ class SameOutput(Output, frozen=True, kw_only=True):
     metric: str
     median_ns: Number | None
     scatter: float | None
-    """Half the span of the middle 68 % of the setting's trials, as a fraction of the median."""
+    """Half the range of the middle 68 % of the setting's trials, as a fraction of the median."""
     comparisons: int
     faster: int
     slower: int
@@ -152,7 +152,7 @@ class SettingOutput(Output, frozen=True, kw_only=True):
     same: tuple[SameOutput, ...]
     planted: tuple[PlantedOutput, ...]
     smallest_found: float | None
-    """The smallest delay that was found, as a fraction of the p50."""
+    """The smallest planted delay that was found, as a fraction of the p50."""
 
 
 class SelfTestOutput(Output, frozen=True, kw_only=True):

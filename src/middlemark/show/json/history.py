@@ -46,7 +46,7 @@ class HistorySeries(Output, frozen=True, kw_only=True):
     transport: str
     size: int
     what: str
-    """The other levels that are not the default, in words."""
+    """The levels that differ from the default, in words, without adapter, transport and size."""
     figure: str
     """p50, throughput (as the time of a message) or deadline; less is better."""
     unit: str
@@ -87,7 +87,7 @@ class HistoryRow(Output, frozen=True, kw_only=True):
     low: Number | None
     high: Number | None
     change: Number | None
-    """The relative change that begins with this run; null: none does."""
+    """The relative change, if a change begins with this run; null: no change begins."""
 
 
 def history_output(history: History) -> HistoryOutput:

@@ -20,7 +20,7 @@ class AdaptersOutput(Output, frozen=True, kw_only=True):
     adapters: tuple[ListedAdapter, ...]
     not_built: tuple[NotTried, ...]
     broken: tuple[NotTried, ...]
-    """Workers that do not answer."""
+    """Workers that were found but do not answer."""
 
 
 class AdapterRow(Output, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class ListedSuite(Output, frozen=True, kw_only=True):
     default: bool
     """True for the suite that runs if no suite is named."""
     seconds: float | None
-    """An estimate for the adapters that are built here; null: the suite cannot be planned here."""
+    """The estimated duration with the adapters that are built here; null: the suite cannot be planned here."""
     description: str
 
 

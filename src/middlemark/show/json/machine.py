@@ -57,7 +57,7 @@ class LimitOutput(Output, frozen=True, kw_only=True):
     after: str
     command: str
     advice: str
-    """How to lift the limit, if it is not a setting of the machine."""
+    """How to lift the limit, if no setting of the machine lifts it."""
 
 
 class DiagnoseOutput(Output, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class DiagnoseOutput(Output, frozen=True, kw_only=True):
 
 
 class LimitRow(Output, frozen=True, kw_only=True):
-    """A row of a run that met a limit, as a row of CSV and Markdown. The other fields describe the limit."""
+    """A row of a run that met a limit, as a row of CSV and Markdown. The fields after ``seen`` describe the limit."""
 
     run: str
     check: str
@@ -84,7 +84,7 @@ class LimitRow(Output, frozen=True, kw_only=True):
 
 
 def limit_rows(output: DiagnoseOutput) -> list[LimitRow]:
-    """Return a row for each row of the run and limit that it met."""
+    """Return a row for each pair of a limit and a row of the run that met it."""
     same = ("check", "setting", "before", "after", "command", "advice")
     return [
         LimitRow(run=output.run, **msgspec.structs.asdict(row), **{name: getattr(limit, name) for name in same})
@@ -112,7 +112,7 @@ class HostOutput(Output, frozen=True, kw_only=True):
     passing: dict[str, bool]
     """Protocol and sender → whether packets of that host arrive at a free port."""
     ready: bool
-    """The host has adapters and the same version of Middlemark, and packets of all other hosts arrive."""
+    """True if the host has adapters and the same version of Middlemark, and packets of all other hosts arrive."""
 
 
 class HostsOutput(Output, frozen=True, kw_only=True):
@@ -123,7 +123,7 @@ class HostsOutput(Output, frozen=True, kw_only=True):
 
 
 class ChangedSetting(Output, frozen=True, kw_only=True):
-    """A setting that ``tune`` or a run changed and nobody has restored."""
+    """A setting that ``tune`` or a run changed, and that is not restored yet."""
 
     target: str
     before: str
@@ -132,7 +132,7 @@ class ChangedSetting(Output, frozen=True, kw_only=True):
     file: str
     """The file that makes the change at every boot; empty: no file does."""
     is_orphaned: bool
-    """True: the process that should restore the setting has ended."""
+    """True if the process that should restore the setting has ended."""
 
 
 class TuneOutput(Output, frozen=True, kw_only=True):

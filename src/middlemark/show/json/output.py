@@ -1,4 +1,4 @@
-"""Declaring and writing outputs for programs: structs, from which scripts/schema also makes the JSON Schema."""
+"""Declare and write outputs for programs. Outputs are structs, from which scripts/schema also makes the JSON Schema."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -21,7 +21,7 @@ Filled = TypeVar("Filled", bound=msgspec.Struct)
 
 
 def filled(output: type[Filled], *sources: object, **own: Any) -> Filled:
-    """Return an output whose fields are taken from ``own``, else from the first source that has the field.
+    """Return an output. A field's value comes from ``own``, else from the first source that has the field.
 
     Fields declared as Number are written by ``exact``.
     """
@@ -33,7 +33,7 @@ def filled(output: type[Filled], *sources: object, **own: Any) -> Filled:
 
 @cache
 def _writers(output: type[msgspec.Struct]) -> Mapping[str, Callable[[Any], Any]]:
-    """Return the functions that write the figures of an output, by field."""
+    """Return field → function that writes its figures, for the fields with figures."""
     several = (tuple[Number, ...], tuple[Number | None, ...], tuple[Number, Number] | None)
     kinds: dict[Any, Callable[[Any], Any]] = {
         Number: exact,
@@ -63,7 +63,7 @@ def builtins(value: object) -> Any:
 
 
 def readable(value: object) -> object:
-    """Return the value with text that is not Unicode (a path, a crashed program's output) escaped."""
+    """Return the value with text that is not Unicode escaped, such as a path or a crashed program's output."""
     match value:
         case str():
             return value.encode("utf-8", "backslashreplace").decode()
@@ -78,11 +78,11 @@ def readable(value: object) -> object:
 Fields = Iterable[tuple[str, Any] | tuple[str, Any, Any]]
 
 PARTS: dict[str, tuple[type, ...]] = {}
-"""By a composed struct's name: the structs whose docstrings describe its fields."""
+"""Name of a composed struct → the structs whose docstrings describe its fields."""
 
 
 def fields_of(struct: type[msgspec.Struct], types: Mapping[str, Any] | None = None) -> Fields:
-    """Return the fields of a struct for :func:`composed`; ``types`` replaces the types of some fields."""
+    """Return the fields of a struct, as :func:`composed` takes them. ``types`` replaces the types of some fields."""
     hints = get_type_hints(struct, include_extras=True) | dict(types or {})
     for field in msgspec.structs.fields(struct):
         default = () if field.default is msgspec.NODEFAULT else (field.default,)

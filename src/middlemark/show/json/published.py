@@ -1,4 +1,4 @@
-"""The file of a published result: figures of every trial, without samples, and what follows from them."""
+"""The file of a published result: figures of every trial without samples, and all that is computed from them."""
 
 from typing import Any
 
@@ -34,9 +34,9 @@ class PublishedAdapter(Output, frozen=True, kw_only=True):
     licence: str
     is_raw_transport: bool
     carriers: dict[str, str]
-    """By transport: how its data move."""
+    """Transport → how its data move."""
     hands_over: dict[str, tuple[bool, ...] | None]
-    """By transport: the levels of `loan` at which no byte is copied; null: not known."""
+    """Transport → the levels of `loan` at which no byte is copied; null: unknown."""
 
 
 class PublishedSuite(Output, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class PublishedSuite(Output, frozen=True, kw_only=True):
 
     name: str
     sha256: str
-    """The hash of its text; empty: the run has no text of it."""
+    """The hash of the suite's text; empty: the run does not have the text."""
 
 
 class PublishedFinding(Output, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class PublishedTrial(Output, frozen=True, kw_only=True):
 
 
 class PublishedCell(Output, frozen=True, kw_only=True):
-    """One configuration: its levels, its trials, and what follows from them."""
+    """One configuration: its levels, its trials, and all that is computed from them."""
 
     sweep: str
     """The suite and the sweep."""
@@ -92,7 +92,7 @@ class PublishedCell(Output, frozen=True, kw_only=True):
     memory_bytes: float | None
     """Resident memory of all workers; null: not measured."""
     name: str
-    """Adapter, transport and the unusual levels."""
+    """Adapter, transport, and the levels that are not the default."""
     metric: str
     """p50, throughput (as the time of a message) or deadline."""
     figure: float | None
@@ -105,14 +105,14 @@ class PublishedCell(Output, frozen=True, kw_only=True):
     ratio: float | None
     """The figure divided by the baseline's; null: there is no baseline."""
     standing: str | None
-    """Its result in its experiment: best, equivalent, slower, undecided, …; null: a raw transport."""
+    """The standing in the experiment: best, equivalent, slower, undecided, …; null: a raw transport."""
 
 
 class PublicExperiment(Output, frozen=True, kw_only=True):
     """Configurations that do the same job under the same load."""
 
     what: str
-    """The levels that they share, in words."""
+    """The levels that the configurations have in common, in words."""
     size: int
     metric: str
     verdict: str
@@ -125,17 +125,17 @@ class Published(Output, frozen=True, kw_only=True):
 
     format: int
     digest: str
-    """SHA-256 of the file with an empty digest. It shows that the file was edited."""
+    """SHA-256 of the file with an empty digest. Another digest shows that the file was edited."""
     title: str
     middlemark: str
-    """The version of Middlemark that measured."""
+    """The version of Middlemark that measured the run."""
     started: str
     """The day of the run."""
     suites: tuple[PublishedSuite, ...]
     machine: PublishedMachine
     adapters: tuple[PublishedAdapter, ...]
     doctor: tuple[PublishedFinding, ...] | None
-    """The findings of `doctor`; null: ``doctor_absent`` says why."""
+    """The findings of `doctor`; null: not known, for the reason in ``doctor_absent``."""
     doctor_absent: str | None
     baselines: tuple[int, ...]
     """The indices of the raw transports that the plan added."""

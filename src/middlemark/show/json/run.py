@@ -44,7 +44,7 @@ HostOutput = composed(
 
 
 class AdapterOutput(Output, frozen=True, kw_only=True):
-    """An adapter that took part."""
+    """An adapter that the run measured."""
 
     name: str
     title: str
@@ -52,7 +52,7 @@ class AdapterOutput(Output, frozen=True, kw_only=True):
     licence: str
     language: WrittenIn
     is_raw_transport: bool
-    """True: a raw transport of the machine; false: a middleware."""
+    """True for a raw transport of the machine, false for a middleware."""
 
 
 class RunOutput(Output, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ class RunOutput(Output, frozen=True, kw_only=True):
     middlemark: str
     machine: MachineOutput
     machines: tuple[HostOutput, ...]  # type: ignore[valid-type]
-    """The hosts if trials ran on several; else empty."""
+    """The hosts on which the trials ran; empty: the trials ran on one machine."""
     clock: Clock | None
     """The clock's cost and resolution: medians over the trials; null: no trial ended."""
     adapters: tuple[AdapterOutput, ...]
@@ -80,9 +80,10 @@ class RunOutput(Output, frozen=True, kw_only=True):
     precision: Precision | None
     """The precision that ``--until-precise`` asked for."""
     fitted: Fitted | None
-    """Numbers of trials without and with ``--budget``, and how much wider intervals become; null: all trials fit."""
+    """Numbers of trials without and with ``--budget``, and how much wider intervals become; null: all trials
+    fit into it."""
     reached: Reached | None
-    """The state in which the adding of rounds ended; null: the plan adds no rounds."""
+    """How adding rounds ended; null: the plan adds no rounds."""
     imported: tuple[str, ...]
     """The logs of other tools that the run was read from."""
 
@@ -114,7 +115,7 @@ class GrowthOutput(Output, frozen=True, kw_only=True):
 
 
 class PublishedBaseline(msgspec.Struct, frozen=True, kw_only=True):
-    """A raw transport that rows are compared with. ``figure``: as in the rows."""
+    """A raw transport with which rows are compared. ``figure``: as in the rows."""
 
     cell: int
     name: str
@@ -122,7 +123,7 @@ class PublishedBaseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PublishedRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row in its experiment. ``cell``: the row's index in ``cells``."""
+    """The standing of a row in its experiment. ``cell``: the index of the row in ``cells``."""
 
     cell: int
     name: str
@@ -149,9 +150,9 @@ class PublishedExperiment(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
     sure: bool
     within: float | None
-    """Candidates of a tie differ by less than this fraction; null: no tie."""
+    """The candidates of a tie differ by less than this fraction; null: there is no tie."""
     winner: int | None
-    """The cell that is first in the ranking; null: no cell has a figure."""
+    """The index of the cell with the best figure; null: no cell has a figure."""
     copying: PublishedBaseline | None
     handing_over: PublishedBaseline | None
     rows: tuple[PublishedRow, ...]
@@ -169,11 +170,11 @@ class InteropOutput(Output, frozen=True, kw_only=True):
     reliability: Reliability
     interoperates: bool
     why: str | None
-    """Why they do not; null: they do."""
+    """Why the adapters exchange no messages; null: they do."""
     p50_ns: Number | None
-    """The cell's round trip, or the one-way latency of a stream; null: there is none."""
+    """The cell's round trip, or the one-way latency of a stream; null: no message was exchanged."""
     standing: Standing
-    """The cell's standing in its experiment, which also contains the same-vendor pairs."""
+    """The cell's standing in its experiment, which also contains the pairs with one adapter on both sides."""
 
 
 class ResultOutput(Output, frozen=True, kw_only=True):
@@ -191,10 +192,10 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     growth: tuple[GrowthOutput, ...]
     scorecards: tuple[Scorecard, ...]
     interop: tuple[InteropOutput, ...]
-    """The pairs of different adapters, and the adapters that take part in one; empty: no pair was measured."""
+    """The pairs of different adapters, and the adapters of these pairs with themselves; empty: no pair was measured."""
     since_last_run: RunChanges | None
-    """The significant changes since the last run of the same suites on this machine; null: there is no such run, or the
-    output is not of ``run``."""
+    """The significant changes since the last run of the same suites on this machine; null: there is no such run, or
+    this is no output of ``run``."""
 
 
 def result_output(document: Document) -> ResultOutput:
@@ -276,7 +277,7 @@ def _baseline(experiment: JudgedExperiment, row: Row | None) -> PublishedBaselin
 
 
 class AwakeOutput(ExpectationOutput, frozen=True, kw_only=True):
-    """The verdict on a claim by the configurations with awake processors."""
+    """The verdict on a claim, for the configurations with processors kept awake."""
 
     verdict: Word  # type: ignore[assignment]  # a study's claim has its own words
 
@@ -287,11 +288,11 @@ class ClaimOutput(ExpectationOutput, frozen=True, kw_only=True):
     verdict: Word  # type: ignore[assignment]  # a study's claim has its own words
     """A claim that does not hold: ``contradicted`` on the document's kind of machine, else ``not reproduced here``."""
     figure: str | None
-    """The figure that the document gives."""
+    """The figure in the document."""
     contradicts: str | None
-    """Where the document contradicts itself."""
+    """The place where the document contradicts itself; null: none."""
     awake: AwakeOutput | None
-    """The claim judged by the configurations with awake processors; None: the machine is not virtual."""
+    """The verdict with processors kept awake; None: the machine is not virtual."""
 
 
 class StudyOutput(Output, frozen=True, kw_only=True):
@@ -303,7 +304,7 @@ class StudyOutput(Output, frozen=True, kw_only=True):
     measured_on: str
     conditions: str
     here: str
-    """The conditions here, and how they differ from the document's conditions."""
+    """The conditions here, and their differences from the document's conditions."""
     run: str
     expectations: tuple[ClaimOutput, ...]
 

@@ -40,7 +40,7 @@ class Question(Output, frozen=True, kw_only=True):
 
 
 class LevelsOutput(Output, frozen=True, kw_only=True):
-    """The levels of the candidate. In a workload, each topic has its reliability and depth."""
+    """The levels of the candidate. In a workload, each topic has its own reliability and depth."""
 
     receive: Reception
     reliability: Reliability | UnsetType = UNSET
@@ -83,7 +83,8 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
     memory_bytes: Number | None
     """Resident memory of all workers at the end."""
     times_baseline: Number | None
-    """Time ÷ time of the baseline: the fastest raw transport that copies, or passes a pointer, like the candidate."""
+    """Time divided by the time of the baseline: the fastest raw transport that copies, or hands over, as the candidate
+    does."""
     interval: tuple[Number, Number] | None
     """The 95 % interval of the p50."""
     worst_edge: Edge | None
@@ -98,7 +99,7 @@ class CandidateOutput(Output, frozen=True, kw_only=True):
     standing: Standing
     p50_ns: Number | None
     figure: Number | None
-    """The figure of the question's metric: in ns, ns per message or bytes, for a workload in deadlines."""
+    """The figure of the question's metric: in ns, in ns per message, in bytes, or in deadlines for a workload."""
     times_baseline: Number | None
     """The candidate's time divided by the baseline's time."""
     rounds: int
@@ -133,7 +134,7 @@ class WhichOutput(Output, frozen=True, kw_only=True):
 
 
 def render_json(verdict: RaceVerdict, next_command: str | None, left_out: Sequence[NotTried] = ()) -> str:
-    """Return one object; times are in ns, and a figure that was not measured is null."""
+    """Return the answer as one JSON object. Times are in ns, and a figure that was not measured is null."""
     output = filled(
         WhichOutput,
         *(verdict, verdict.experiment),
@@ -193,7 +194,7 @@ def _answer(each: JudgedRow) -> AnswerOutput:
 
 
 def _levels(cell: Cell) -> LevelsOutput:
-    """Return the levels to choose; in a workload, without the levels of its topics."""
+    """Return the levels that the user chooses; for a workload without the levels of its topics."""
     asked = [FACTORS[name] for name in LevelsOutput.__struct_fields__ if name in FACTORS]
     factors = [each for each in asked if cell.workload is None or each.name not in OF_WORKLOAD]
     levels: dict[str, Any] = {each.name: written(cell, each) for each in factors}

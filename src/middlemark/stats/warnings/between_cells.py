@@ -1,4 +1,4 @@
-"""Warnings about a cell compared with others of its run: sizes that cost nothing, and more bytes than memcpy moves."""
+"""Warnings about a cell and other cells of its run: a size that costs no time, or more bytes than memcpy moves."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,24 +12,23 @@ from middlemark.stats.baselines import by_rate
 from middlemark.stats.result import CellResult
 
 FASTEST_COPY = 200e9
-"""Bytes per second that no core can copy: eight times the bandwidth of a memory channel, twice the bandwidth of a
+"""No processor copies this number of bytes per second: eight times the bandwidth of a memory channel, twice that of a
 cache.
 
 If memcpy was measured, twice its bandwidth is used instead, because data in a cache is copied faster."""
 
 SEEN = 0.2
-"""Share of the smaller message's time that a copy must take for its absence to be noticed: a smaller share may be
-noise."""
+"""A missing copy is noticed only if copying would take at least this share of the smaller message's time. A smaller
+share may be noise."""
 
 MemcpyOf = Callable[[Sequence[CellResult], int], float | None]
-"""Returns the bytes per second of memcpy at a size, on this machine and in this run; None if memcpy was not
-measured."""
+"""Returns the bytes per second of memcpy at a size, in this run; None: memcpy was not measured."""
 
 
 def with_warnings_between(
     results: Sequence[CellResult], descriptions: Mapping[str, Description], memcpy: MemcpyOf = lambda *_: None
 ) -> tuple[CellResult, ...]:
-    """Return the results, each with the warnings that follow from the other results."""
+    """Return the results, each with the warnings that come from a comparison with the other results."""
     smallest: dict[Cell, CellResult] = {}
     for each in sorted(results, key=lambda result: result.cell.size):
         smallest.setdefault(_but_size(each.cell), each)
@@ -52,9 +51,9 @@ def _but_size(cell: Cell) -> Cell:
 
 
 def bandwidth(result: CellResult, descriptions: Mapping[str, Description]) -> float | None:
-    """Return the bytes per second that arrived; for a ping-pong, the bytes of both directions per median round trip.
+    """Return the bytes per second that arrived. For a ping-pong: the bytes of both directions per median round trip.
 
-    None for a ping-pong that declares to hand over, because a bandwidth would mean nothing.
+    None for a ping-pong that declares to hand over, because it copies no bytes.
     """
     if result.cell.pattern != "ping-pong":
         return result.bytes_per_s
@@ -65,7 +64,7 @@ def bandwidth(result: CellResult, descriptions: Mapping[str, Description]) -> fl
 
 
 def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: float | None) -> RunWarning | None:
-    """Return the warning about a bandwidth above the bandwidth of memcpy at the same size: the bytes were not moved.
+    """Return the warning about a bandwidth above that of memcpy at the same size, because bytes cannot have been moved.
 
     Each publisher may copy on its own processor, so N publishers may reach N times the bandwidth.
     """
@@ -83,11 +82,11 @@ def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: floa
 
 
 def handed_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether a cell declares that the payload need not be moved within the timed span.
+    """Say whether a cell declares that no payload is moved within the timed span.
 
-    A loan, or memory of one process, is handed over. But a pong copies a filled payload into its reply within the round
-    trip, and a stream's publisher fills each message within the time that determines its rate. In these cases every
-    byte is copied or written, whatever the middleware does.
+    This is true of a loan, and of the memory of one process. But a pong copies a filled payload into its reply within
+    the round trip, and a stream's publisher fills each message within the time that determines its rate. In these cases
+    every byte is copied or written, whatever the middleware does.
     """
     timed_with_payload = cell.pattern == "ping-pong" or by_rate(cell)
     return _declared(cell, descriptions) and not (cell.payload == "filled" and timed_with_payload)
@@ -100,7 +99,7 @@ def _declared(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
 
 
 def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s: float | None) -> RunWarning | None:
-    """Return the warning about a large message that takes the time of a small one although its bytes must be copied.
+    """Return the warning about a large message that takes no longer than a small one, although it must be copied.
 
     The slowest trial of the large message is compared with the fastest trial of the small message, because trials vary.
     """
@@ -121,6 +120,6 @@ def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s:
 
 
 def _times(result: CellResult) -> list[float]:
-    """Return the time for a message in each trial, in ns: from its rate where ``by_rate``, else the median latency."""
+    """Return the time per message of each trial in ns: from its rate if ``by_rate``, else the median latency."""
     rate = by_rate(result.cell)
     return [1e9 / each if rate else each for each in result.trial_values if each > 0]

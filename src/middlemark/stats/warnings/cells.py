@@ -31,26 +31,29 @@ SERIOUS = frozenset(
         "trials-disagree",
     }
 )
-"""Codes of warnings that make the median of a row doubtful: the median may belong to another transport or state than
-the row says.
+"""Codes of warnings that make the median of a row doubtful: it may belong to another transport or state than the row
+says.
 
-A disturbed machine is not among them: rounds are interleaved, so a disturbance widens the intervals of the verdict."""
+A disturbed machine is not among them: rounds are interleaved, so a disturbance only widens the intervals of the
+verdict."""
 
 DISAGREE = 1.5
-"""Ratio of the medians of a cell's trials from which the trials belong to more than one state of the system."""
+"""If the medians of a cell's trials differ by at least this factor, the trials belong to more than one state of the
+system."""
 STRAY = 8
-"""One of this number of trials may be a stray trial, which the median over trials and paired rounds tolerate. More
-stray trials are tolerated if the 95 % interval of the median lies within the factor ``DISAGREE``."""
+"""One in this number of trials may be far off, which the median over trials and paired rounds tolerate. More are
+tolerated if the 95 % interval of the median is within the factor ``DISAGREE``."""
 
 _OF_TRIALS = frozenset({"bimodal", "drift"})
-"""Codes of warnings about single trials, which may concern only a stray trial."""
+"""Codes of warnings about single trials, which may be about one trial that is far off."""
 
 FASTER = 0.9
-"""A cell that takes less than this share of the raw transport's time must do less work, or was placed better."""
+"""A cell that takes less than this share of the raw transport's time probably does less work, or had better
+processors."""
 
 
 def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
-    """Return one warning for each code, in the words of the first trial that has it, with the number of such trials."""
+    """Return one warning for each code: the text of the first trial that has it, and the number of such trials."""
     first: dict[str, RunWarning] = {}
     times: dict[str, int] = {}
     for warnings in trials:
@@ -67,9 +70,9 @@ def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
 
 
 def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tuple[RunWarning, ...]:
-    """Return one warning for each code, the trials' first. If both have a code, the cell's text precedes the trials'.
+    """Return one warning for each code, the trials' first. If both have a code, the cell's text comes first.
 
-    The trials' advice is preferred, because it contains the depth and the middleware's own words.
+    The advice is the trials', because it contains the depth and the middleware's own words.
     """
     total = {each.code: each for each in of_cell}
     combined = [
@@ -83,7 +86,7 @@ def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tu
 
 
 def in_trials(occurred: int, trials: int) -> str:
-    """Return `` (in 2 of 3 trials)``; empty if there was only one trial."""
+    """Return `` (in 2 of 3 trials)``; empty: there was only one trial."""
     return f" (in {occurred} of {trials} trials)" if trials > 1 else ""
 
 
@@ -95,9 +98,8 @@ def cell_warnings(
 ) -> tuple[RunWarning, ...]:
     """Return the warnings about all trials together.
 
-    The sequences have one item for each trial, failed trials included.
-
-    ``summaries`` are of the cell's main latency. ``rates`` are the trials' rates if the rate is the cell's main figure.
+    The sequences have one item for each trial, failed trials included. ``summaries``: of the cell's main latency.
+    ``rates``: of the trials, if the rate is the cell's main figure.
     """
     measured = [each for each in outcomes if each.failed is None]
     found = (
@@ -116,7 +118,7 @@ _CONTRADICTED = {
     "stranger-refused": "a stranger without a certificate of the trial was let in",
     "unauthorised-refused": "a participant without permission was let in",
 }
-"""The observation that contradicts the protection, by the check that failed."""
+"""Check that failed → the observation that contradicts the protection."""
 
 
 def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
@@ -141,7 +143,7 @@ _COUNTED = {
     "duplicated": ("duplicated", "of {total:,} messages arrived more than once ({part})"),
     "reordered": ("reordered", "of {total:,} messages arrived out of order ({part})"),
 }
-"""Warnings about a count above zero: the field of TrialCounts, and the words after the number."""
+"""Warnings about a count above zero: code → (field of TrialCounts, the words after the number)."""
 
 _COUNTED_IN_STREAMS = {
     "loss": "of {total:,} messages never arrived ({part}); rate and latency are those of the messages that arrived",
@@ -157,7 +159,7 @@ def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarn
     if theirs:
         words = "of {total:,} messages were late by the limit of the tool that measured them ({part})"
     counts = [counts_of(each) or TrialCounts() for each in outcomes]
-    if stream and code == "publish-failed":  # includes timed-out publishes, which back-pressure reports
+    if stream and code == "publish-failed":  # includes publishes that timed out; back-pressure has its own warning
         counts = [
             msgspec.structs.replace(each, publish_failed=_refused(outcome))
             for each, outcome in zip(counts, outcomes, strict=True)
@@ -199,7 +201,7 @@ def _advice(code: str, cell: Cell) -> str:
 
 
 def _few_samples(outcomes: Sequence[TrialOutcome], summaries: Sequence[Summary | None]) -> RunWarning | None:
-    if any(each.imported for each in outcomes):  # another tool's missing figures do not mean too few samples
+    if any(each.imported for each in outcomes):  # in another tool's log, a missing figure does not mean too few samples
         return None
     if not outcomes or any(each and each.p50 is not None for each in summaries):
         return None
@@ -274,7 +276,7 @@ def _actual_transport_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | N
 
 
 def faster_than_raw_transport(times: float | None, label: str | None, *, rate: bool = False) -> RunWarning | None:
-    """Return the warning about a cell clearly better than its raw transport: in latency, or with ``rate`` in rate."""
+    """Return the warning about a cell clearly better than its raw transport, by latency or with ``rate`` by rate."""
     if times is None or times >= FASTER:
         return None
     return RunWarning(

@@ -9,22 +9,24 @@ from middlemark.stats.quantiles import SAMPLES_BEYOND, Numbers
 from middlemark.stats.shape import drift, incidents, modes, slow_start, thinned
 
 OF_TRIALS = 0.5
-"""Share of the trials that must have a warning of ``WHERE_MOST`` for the cell to have it. Fewer trials do not change
-the cell's figure, which is the median over its trials."""
+"""A cell has a warning of ``WHERE_MOST`` if at least this share of its trials has it. Fewer trials do not change the
+cell's figure, which is the median over its trials."""
 
 FEWEST_INCIDENTS = 5
-"""The least number of incidents (clusters of samples beyond p99) without a warning: half of ``SAMPLES_BEYOND``. With
-fewer incidents, one incident is a large part of the tail."""
+"""A p99 needs at least this number of incidents (clusters of samples above it), half of ``SAMPLES_BEYOND``. With fewer
+incidents, one incident is a large part of the tail."""
 
 FEWEST_BEYOND_P99 = 30
-"""Samples beyond p99, over all trials: the share of 1 % is then accurate to a third (30 ± √30, two sigma)."""
+"""Number of samples above p99, over all trials, with which the share of 1 % is accurate to a third (30 ± √30,
+two sigma)."""
 
 P99_DISAGREE = 3.0
-"""Ratio of the trials' p99s above which the trials disagree: twice the factor for medians, because a p99 varies
+"""The trials disagree if their p99s differ by more than this factor: twice the factor for medians, because a p99 varies
 more."""
 
 _TIME_SLICE_NS = 500_000
-"""A mode above this time and ten times the other mode is a wait for a processor (time slice: about 1 ms)."""
+"""If a mode is above this time, and ten times the other mode, it is a wait for a processor (a time slice is
+about 1 ms)."""
 
 WHERE_MOST = (
     *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),
@@ -36,10 +38,10 @@ WHERE_MOST = (
 def sample_warnings(
     cell: Cell, outcome: TrialOutcome, series: Sequence[Numbers], latency: Summary | None
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings about a measured trial. ``series`` has the latency of each measuring role over time, in ns.
+    """Return the warnings about a measured trial. ``series``: for each measuring role, its latencies in order, in ns.
 
-    A stream that is sent as fast as possible or in bursts gets none of these warnings: its latency is the state of its
-    queues, which rise and fall.
+    A stream at full rate or in bursts gets none of these warnings: its latency is the state of its queues, which rise
+    and fall.
     """
     if cell.pattern == "stream" and (cell.rate in ("max", "curve") or cell.burst is not None):
         return ()
@@ -52,7 +54,7 @@ def sample_warnings(
 
 
 def of_most(of_trials: Sequence[tuple[RunWarning, ...]]) -> list[tuple[RunWarning, ...]]:
-    """Return the trials' warnings. Warnings of ``WHERE_MOST`` that fewer than half of the trials have are left out."""
+    """Return the trials' warnings. A warning of ``WHERE_MOST`` is left out if fewer than half of the trials have it."""
     times: dict[str, int] = {}
     for warnings in of_trials:
         for code in {each.code for each in warnings}:
@@ -66,7 +68,7 @@ def of_most(of_trials: Sequence[tuple[RunWarning, ...]]) -> list[tuple[RunWarnin
 
 
 def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -> tuple[RunWarning, ...]:
-    """Return the warnings about the p99 of a cell; the sequences have one item for each trial.
+    """Return the warnings about the p99 of a cell. The sequences have one item for each trial.
 
     Empty if most trials have no p99, because the cell then has no p99 either.
     """
@@ -139,7 +141,7 @@ def _warm_up_short(cell: Cell, values: Numbers, outcome: TrialOutcome) -> RunWar
     first, later = found.part * found.first_ns, (1 - found.part) * found.later_ns
     part = (
         first / (first + later) if cell.rate == "max" else found.part
-    )  # share of the time: samples of a closed loop follow each other
+    )  # as a share of the time, because samples of a closed loop follow each other
     lasted = f" ({part * outcome.measured_s:.2g} s)" if outcome.measured_s else ""
     return RunWarning(
         "warm-up-short",

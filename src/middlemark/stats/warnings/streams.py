@@ -9,7 +9,7 @@ from middlemark.stats.rates import falls, rates, received_by_second, varies
 from middlemark.stats.warnings.cells import DISAGREE
 
 LOSS = 0.01
-"""Share of lost messages from which a latency describes only the messages that got through."""
+"""With at least this share of lost messages, a latency describes only the messages that got through."""
 
 
 def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning, ...]:
@@ -24,7 +24,7 @@ def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning
 
 
 def stream_cell_warnings(cell: Cell, counts: TrialCounts, latency: Summary | None) -> tuple[RunWarning, ...]:
-    """Return the warnings about all measured trials of a stream together; ``latency`` is its one-way latency.
+    """Return the warnings about all measured trials of a stream together. ``latency``: its one-way latency.
 
     The package ``trial`` makes the warnings that the roles report (missed instants, back-pressure, the histogram).
     """
@@ -77,7 +77,7 @@ def _rate_varies(by_second: Sequence[float]) -> RunWarning | None:
 
 
 def _subscribers_differ(outcome: TrialOutcome) -> RunWarning | None:
-    """Return the warning about subscribers with different rates, whose mean describes no subscriber."""
+    """Return the warning about subscribers with different rates, because their mean describes none of them."""
     expected = {each.expected for each in outcome.subscribers}
     hertz = [rate for rate in rates(outcome).by_subscriber if rate is not None]
     if len(expected) != 1 or len(hertz) < 2 or max(hertz) <= DISAGREE * min(hertz):

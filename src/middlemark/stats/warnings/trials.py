@@ -12,7 +12,7 @@ from middlemark.stats.baselines import carrier_of, used_another_transport
 from middlemark.stats.rates import counts as counts_of
 
 _ENDED_SHORT = 0.98
-"""Share of the duration from which a trial counts as complete: the last round trip may end a little earlier."""
+"""A trial counts as complete from this share of its duration on: the last round trip may end a little earlier."""
 
 
 def trial_warnings(
@@ -36,7 +36,7 @@ def _transport_contradicted(
         return None
     due = carrier_of(cell, descriptions)
     should = "" if due == cell.transport else f" (which is {due})"
-    # The adapter's notes may contain the reason (a segment too small, a type that does not fit).
+    # The adapter's notes may have the reason (a segment too small, a type that does not fit).
     notes = f"; its adapter reports: {'; '.join(outcome.notes)}" if outcome.notes else ""
     return RunWarning(
         "transport-contradicted",
@@ -47,7 +47,7 @@ def _transport_contradicted(
 
 
 def _own_configuration(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
-    """Return the warning that lists what the trial set instead of a user's own file, and the middleware's remarks."""
+    """Return the warning about a user's own file: the settings in place of the file, and the middleware's remarks."""
     if KEY not in dict(cell.native) or not outcome.notes:
         return None
     return RunWarning(
@@ -58,7 +58,7 @@ def _own_configuration(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
 
 
 def _exceeds_segment(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
-    """Return the warning about messages that are not smaller than the segment, which also contains headers."""
+    """Return the warning about messages as large as the segment or larger. A segment also contains headers."""
     largest = max((each.size for each in cell.workload.topics), default=0) if cell.workload else cell.size
     segment = outcome.segment
     if segment is None or largest < segment.bytes:
@@ -76,7 +76,7 @@ def _exceeds_segment(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
 
 
 def _ended_early(cell: Cell, limits: Limits, outcome: TrialOutcome) -> RunWarning | None:
-    if cell.rate in ("sustainable", "curve"):  # the search determines how long a step lasts
+    if cell.rate in ("sustainable", "curve"):  # the search decides how long a step lasts
         return None
     due = limits.samples * cell.publishers if limits.samples is not None else None
     counts = counts_of(outcome)
@@ -94,12 +94,12 @@ def _ended_early(cell: Cell, limits: Limits, outcome: TrialOutcome) -> RunWarnin
 
 
 def _attempted(outcome: TrialOutcome, counts: TrialCounts) -> int:
-    """Return the messages sent or not sent because of an error: in a stream each attempt counts as a sample."""
+    """Return the messages that were sent or failed to be sent: in a stream each attempt counts as a sample."""
     return counts.sent + sum(each.timed_out + each.publish_failed for each in outcome.publishers)
 
 
 def not_in_force(cell: Cell, placed: Iterable[Placed]) -> RunWarning | None:
-    """Return the warning about a trial that was not placed as its cell asks."""
+    """Return the warning about a trial whose actual placement is not the cell's."""
     policy, _, priority = cell.priority.partition(":")
     found: list[str] = []
     advice: list[str] = []
@@ -124,13 +124,14 @@ def _list(processors: Sequence[int]) -> str:
 
 
 UNACCOUNTED = 0.20
-"""Share of a closed loop's time that may pass between round trips: some 10 % is seen on an overbooked machine."""
+"""At most this share of a closed loop's time may pass between round trips. An overbooked machine has about 10 %."""
 
 OWN_NS = 500
-"""The bench's own time for a message between two round trips: six stamps, a record and the counters (100 to 400 ns)."""
+"""The bench's own time in ns for a message between two round trips: six stamps, a record and the counters (100
+to 400)."""
 
 SLEPT = 0.1
-"""Sleeps of all workers per message below which they count as polling. If both ends wait, a message has two sleeps."""
+"""Workers that sleep less often than this per message count as polling. If both ends wait, a message has two sleeps."""
 
 _FEWEST = 100
 
@@ -138,8 +139,8 @@ _FEWEST = 100
 def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples: int) -> RunWarning | None:
     """Return the warning about a closed loop whose round trips take much less than the measured time.
 
-    ``spent_ns`` is the time of all round trips of the trial, with obtaining, filling and checking their messages. None
-    unless every message is a sample: lost or damaged messages also take time, and other warnings report them.
+    ``spent_ns``: the time of all round trips of the trial, with obtaining, filling and checking their messages. None
+    unless every message is a sample: lost or damaged messages also take time, and have their own warnings.
     """
     if not _closed(cell) or outcome.counts is None or not outcome.measured_s or samples < _FEWEST:
         return None
@@ -158,7 +159,7 @@ def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples
 
 
 def never_slept(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
-    """Return the warning about a blocking round trip without any sleep: the roles polled, as under ``poll``."""
+    """Return the warning about a blocking round trip without any sleep: the roles polled, as with ``poll``."""
     if (
         not _closed(cell)
         or cell.receive != "block"
@@ -180,19 +181,21 @@ def never_slept(cell: Cell, outcome: TrialOutcome) -> RunWarning | None:
 
 
 MOSTLY = 0.5
-"""Least share of a round trip, for the warning, in which no worker ran and no role waited for a busy processor."""
+"""The warning needs at least this share of a round trip in which no worker ran and no role waited for a busy
+processor."""
 
 HALTS_NS = 10_000
-"""Mean delay of the end of a timed sleep from which idle processors halt. Without halting the delay is some 2 µs."""
+"""If the end of a timed sleep is late by at least this mean time, idle processors halt. Else it is late by some
+2 µs."""
 
 _SMALL = 4096
-"""Largest message, in bytes, for which the copies take a small part of the time."""
+"""For messages up to this size, in bytes, the copies take a small part of the time."""
 
 
 def mostly_idle(cell: Cell, outcome: TrialOutcome, samples: int) -> RunWarning | None:
     """Return the warning about a blocking round trip that consists mostly of processors that halt and wake up.
 
-    Only for one message at a time between two roles without any loss, because a timeout is idle time too.
+    Only for one message at a time between two roles and without loss, because a timeout is idle time too.
     """
     is_one_to_one = cell.publishers == 1 and cell.subscribers == 1
     if not (_closed(cell) and is_one_to_one and cell.receive == "block" and cell.size <= _SMALL) or cell.awake:

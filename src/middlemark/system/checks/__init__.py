@@ -1,1 +1,1 @@
-"""The checks of the machine, one per file. A new check must be added to ``registry.py``."""
+"""The checks of the machine, one in each file. A new check must also be added to ``registry.py``."""

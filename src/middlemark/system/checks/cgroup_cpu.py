@@ -10,14 +10,14 @@ from middlemark.system.root import Root
 
 
 class Quota(NamedTuple):
-    """The processor time per period, in µs, and the file of the quota."""
+    """The processor time per period in µs, and the file with this quota."""
 
     processors: float
     quota_us: int
     period_us: int
     file: str
     usable: int = 0
-    """The number of processors that this process may use if there were no quota."""
+    """The number of processors that this process could use without a quota."""
 
 
 def _read(root: Root) -> Quota | None:

@@ -11,7 +11,10 @@ USUAL_US = 950_000
 
 
 def _read(root: Root) -> tuple[Budget, str] | None:
-    """Return the smallest budget and its file. Ignores the root group, whose budget ``sched_rt_runtime_us`` checks."""
+    """Return the smallest budget of the control groups, and its file.
+
+    The root group is skipped: ``sched_rt_runtime_us`` checks its budget.
+    """
     found = []
     for group in groups(root, "cpu"):
         if root.names(f"{group}/release_agent"):

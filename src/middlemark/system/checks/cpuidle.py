@@ -13,7 +13,7 @@ LONG_US = 10
 
 
 class Idle(NamedTuple):
-    """The deepest enabled idle state, and the longest wake-up latency that other processes allow, in µs."""
+    """The deepest enabled idle state, and the longest wake-up latency in µs that other processes allow."""
 
     name: str
     latency_us: int

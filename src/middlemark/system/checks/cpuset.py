@@ -21,7 +21,7 @@ def _read(root: Root) -> Usable | None:
 
 def _sees(found: Usable, needs: Needs) -> Seen | None:
     if len(found.allowed) >= needs.roles or len(found.allowed) >= len(found.online):
-        return None  # if the machine itself has too few, the plan already refuses roles that poll
+        return None  # the plan refuses roles that poll if the machine has too few
     text = f"only {len(found.allowed)} of {len(found.online)} processors may be used, for {needs.roles} roles"
     return Seen(
         "falsifies" if needs.polling else "limits", text, needs.where(lambda row: row.roles > len(found.allowed))

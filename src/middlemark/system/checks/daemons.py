@@ -8,7 +8,7 @@ from middlemark.system.root import Root
 
 
 class Daemon(NamedTuple):
-    """A description of the daemon, and the adapters that use it or start their own."""
+    """A daemon: its description, and the adapters that use it or start one of their own."""
 
     what: str
     adapters: tuple[str, ...]
@@ -31,7 +31,7 @@ KNOWN = {
     "ecal_mon_gui": Daemon("a monitor of eCAL", ("ecal",)),
     "ecal_rec": Daemon("a recorder of eCAL", ("ecal",)),
 }
-"""Process name, which the kernel cuts off → daemon."""
+"""Process name, cut off as the kernel does → daemon."""
 
 
 def _read(root: Root) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ MOST_SHOWN = 60
 
 
 class Variable(NamedTuple):
-    """The effect of variables with this prefix, and the adapters that read them (empty: any adapter)."""
+    """The effect of the variables with a prefix, and the adapters that read them (empty: any adapter)."""
 
     severity: Severity
     adapters: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ BEGINNINGS: Mapping[str, Variable] = {
     "YARP_": Variable("note", ("yarp",)),
     "ECAL_": Variable("falsifies", ("ecal",)),
 }
-"""Prefix → variable. The first matching prefix counts, so a longer prefix comes before a shorter prefix."""
+"""Prefix → variable. The first matching prefix is used, so a longer prefix comes before a shorter one."""
 ROS_SETUP = ("ROS_DISTRO", "ROS_VERSION", "ROS_PYTHON_VERSION", "ROS_ROOT", "ROS_PACKAGE_PATH", "ROS_ETC_DIR")
 CHANGES_A_MIDDLEWARE = (
     *("MIDDLEMARK_", "ROS_", *BEGINNINGS),

@@ -9,7 +9,7 @@ from middlemark.system.root import Root
 
 
 class Rules(NamedTuple):
-    """The tables of iptables that are in use, and the number of rules of nftables."""
+    """The tables of iptables in use, and the number of rules of nftables."""
 
     tables: tuple[str, ...]
     rules: int
@@ -21,7 +21,7 @@ def _read(root: Root) -> Rules:
 
 
 def _nftables() -> int:
-    """Return the number of rules from the kernel, which answers only root. No file in /proc contains it."""
+    """Return the number of nftables' rules; 0 also if this process is not root: the kernel answers only root."""
     from pyroute2.netlink.exceptions import NetlinkError
     from pyroute2.nftables.main import NFTables
 

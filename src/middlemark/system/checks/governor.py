@@ -10,7 +10,7 @@ STEADY = ("performance", "userspace")
 
 
 def governors(root: Root) -> dict[str, str]:
-    """Return file → the governor of its processor; empty: the kernel offers no choice."""
+    """Return file → governor of its processor; empty: the kernel has no governors."""
     return {name: text for name in root.names(PATTERN) if (text := root.text(name))}
 
 

@@ -10,7 +10,7 @@ from middlemark.system.root import Root
 
 
 class Halting(NamedTuple):
-    """Three booleans: there is a hypervisor, idle processors already poll, a setting can let them poll."""
+    """Three booleans: there is a hypervisor, idle processors already poll, and a setting can make them poll."""
 
     virtual: bool
     polls: bool
@@ -18,7 +18,7 @@ class Halting(NamedTuple):
 
 
 def is_virtual(root: Root) -> bool | None:
-    """Return whether the processor reports a hypervisor; None: the processor reports nothing."""
+    """Say whether the processor reports a hypervisor; None: it does not report its features."""
     flags = root.fields("proc/cpuinfo").get("flags")
     return "hypervisor" in flags.split() if flags else None
 

@@ -13,14 +13,14 @@ NAME = "net.ipv4.ipfrag_high_thresh"
 
 
 class Fragments(NamedTuple):
-    """A limit of reassembly, and the interfaces that the traffic uses."""
+    """A limit of the reassembly of datagrams, and the interfaces in use."""
 
     value: int
     interfaces: tuple[NetworkDevice, ...]
 
 
 def read(root: Root, name: str) -> Fragments | None:
-    """Read this sysctl of IPv4 and the interfaces."""
+    """Read this sysctl of IPv4, and the interfaces. None: the kernel has no such sysctl."""
     value = root.number(f"proc/sys/net/ipv4/{name}")
     return None if value is None else Fragments(value, interfaces(root))
 

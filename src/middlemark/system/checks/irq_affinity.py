@@ -11,7 +11,7 @@ MANY_HZ = 100.0
 
 
 class Interrupt(NamedTuple):
-    """The interrupts of one device: processor → their mean rate since the machine started."""
+    """The interrupts of one device: processor → mean rate in Hz since the machine started."""
 
     number: str
     name: str

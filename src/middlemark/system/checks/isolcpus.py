@@ -26,7 +26,7 @@ def _sees(found: Isolated, needs: Needs) -> Seen | None:
     rows = needs.where(lambda row: row.priority or row.polls)
     cpus = needs.cpus(found.allowed)
     if not rows or len(found.allowed) <= len(cpus) + 1:
-        return None  # isolation leaves no processor for the rest of the machine
+        return None  # no processor would remain for other processes
     if found.isolated and not set(cpus) & set(found.isolated):
         listed = ",".join(map(str, found.isolated[: len(cpus)]))
         text = f"processors {', '.join(map(str, found.isolated))} are isolated, but no role is on one of them"

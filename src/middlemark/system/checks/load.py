@@ -8,7 +8,7 @@ from middlemark.system.root import Root, processors
 
 
 class RunQueue(NamedTuple):
-    """The threads that needed a processor: on average over the last minute, and now without this thread."""
+    """The number of threads that needed a processor: the mean of the last minute, and now (without this thread)."""
 
     minute: float
     now: int

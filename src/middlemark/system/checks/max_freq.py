@@ -9,7 +9,7 @@ from middlemark.system.root import Root
 
 
 class Cap(NamedTuple):
-    """The cap of one processor in kHz, and its file."""
+    """The highest allowed frequency of one processor in kHz, and the file with it."""
 
     file: str
     allowed: int

@@ -7,7 +7,7 @@ from middlemark.system.root import Root
 
 CAP_IPC_LOCK = 14
 USUAL = 8 * MIB
-"""The default of the kernel since version 5.16. Older kernels have 64 KiB."""
+"""The kernel's default since version 5.16. Older kernels have 64 KiB."""
 
 
 def _read(root: Root) -> int | None:

@@ -14,7 +14,7 @@ BUDGET = 300
 
 
 class Backlog(NamedTuple):
-    """The limit, and the interfaces that the traffic uses."""
+    """The limit, and the interfaces in use."""
 
     packets: int
     interfaces: tuple[NetworkDevice, ...]

@@ -8,7 +8,7 @@ from middlemark.system.root import Root, processors
 
 
 class Nodes(NamedTuple):
-    """The processors of each node, and the processors that this process may use."""
+    """The processors of each NUMA node, and the processors that this process may use."""
 
     nodes: tuple[tuple[int, ...], ...]
     allowed: tuple[int, ...]

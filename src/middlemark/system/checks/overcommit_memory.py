@@ -13,7 +13,7 @@ NAME = "vm.overcommit_memory"
 
 
 class Promised(NamedTuple):
-    """The policy, and the bytes that programs may still reserve under policy 2."""
+    """The policy of the kernel, and the bytes that programs may still reserve under policy 2."""
 
     policy: int
     remaining: int

@@ -7,9 +7,10 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 BASE, PER_DOMAIN, LAST = 7400, 250, 101
-"""The highest domain whose ports are all below Linux's ephemeral range (32768 and up)."""
+"""The first port of domain 0, the number of ports of a domain, and the last domain below the ephemeral ports
+(32768)."""
 DISCOVERY = 0
-"""The offset, from the first port of a domain, of the port for multicast discovery."""
+"""The port for multicast discovery, counted from the first port of a domain."""
 
 
 def udp_ports(root: Root) -> frozenset[int]:
@@ -28,7 +29,7 @@ def used_domains(root: Root | None = None) -> frozenset[int]:
 
 
 def _read(root: Root) -> tuple[int, ...]:
-    """Return the domains in which a process listens for discovery."""
+    """Return the domains in which a process listens for discovery, ascending."""
     places = (divmod(port - BASE, PER_DOMAIN) for port in udp_ports(root) if port >= BASE)
     return tuple(sorted(domain for domain, place in places if place == DISCOVERY and domain <= LAST))
 

@@ -6,7 +6,10 @@ from middlemark.system.root import Root
 
 
 def _read(root: Root) -> str | None:
-    """Return the kind of preemption: rt, full, lazy, voluntary or none; dynamic: the kernel hides the kind."""
+    """Return the kind of preemption: rt, full, lazy, voluntary or none. "dynamic": the kernel hides the kind.
+
+    None: unknown.
+    """
     version = root.text("proc/version")
     if version is None:
         return None

@@ -19,7 +19,7 @@ def _sees(most: int, needs: Needs) -> Seen | None:
 
 
 def wanted(needs: Needs) -> int:
-    """Return the size, in bytes, that holds eight of the largest messages, but at least 1 MiB and at most 64 MiB."""
+    """Return the needed buffer in bytes: eight of the largest messages, but at least 1 MiB and at most 64 MiB."""
     return min(max(8 * largest(needs.over("udp")), MIB), MOST)
 
 

@@ -10,11 +10,11 @@ from middlemark.system.root import Root
 
 NAME = "kernel.sched_rt_runtime_us"
 LEAST = 0.9
-"""The share of a period that is enough for any role that sleeps between messages."""
+"""With this share of a period, any role that sleeps between messages has enough time."""
 
 
 class Budget(NamedTuple):
-    """The µs of each period in which real-time threads may run (-1: no limit), and the period in µs."""
+    """The time in µs of each period for real-time threads (-1: no limit), and the period in µs."""
 
     runtime_us: int
     period_us: int

@@ -14,7 +14,7 @@ KNOWN = (
     *("fastrtps_*", "fastdds_*", "fast_datasharing_*", "sem.fastrtps_*", "sem.fastdds_*", "iceoryx_*", "iox*"),
     *("*.zenoh", "sem.iox*", "psm_*", "ecal_*", "sem.ecal_*", "dds_*", "rti*", "middlemark*"),
 )
-"""Patterns that match the names of middlewares' files."""
+"""Patterns of the names of middlewares' files."""
 MUCH = 64 * MIB
 MOST_LISTED = 3
 

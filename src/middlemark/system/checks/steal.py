@@ -9,7 +9,10 @@ SOME, MUCH = 0.01, 0.05
 
 
 def _read(root: Root) -> float | None:
-    """Return the stolen share of the time in which this machine needed a processor, since the machine started."""
+    """Return the share that the hypervisor took of the time in which this machine needed a processor; 0 to 1.
+
+    The time counts from the start of the machine. None: not known.
+    """
     words = (root.text("proc/stat") or "").partition("\n")[0].split()
     if len(words) < 9 or words[0] != "cpu":
         return None

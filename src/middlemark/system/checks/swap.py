@@ -7,7 +7,7 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 MUCH = 0.05
-"""The share of the machine's memory that may be paged out without a finding."""
+"""There is a finding if a larger share of the machine's memory is paged out."""
 
 
 class Swap(NamedTuple):

@@ -9,7 +9,7 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 _USUAL = {"net.ipv4.tcp_rmem": (4096, 131_072), "net.ipv4.tcp_wmem": (4096, 16_384)}
-"""Each setting with the kernel's default minimum and initial size."""
+"""Setting → the kernel's default minimum and initial size in bytes."""
 
 
 class Fixed(NamedTuple):
@@ -25,7 +25,7 @@ def _read(root: Root) -> tuple[Fixed, ...]:
 
 
 def _large_enough(found: tuple[Fixed, ...], needs: Needs) -> tuple[Fixed, ...]:
-    """Return the settings whose maximum is large enough. The checks of the maximum report the other settings."""
+    """Return the settings with a large enough maximum. Other checks report the others."""
     return tuple(each for each in found if each.maximum >= least_maximum(needs))
 
 

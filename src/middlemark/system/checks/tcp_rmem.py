@@ -9,12 +9,12 @@ USUAL = 4 * MIB
 
 
 def least_maximum(needs: Needs) -> int:
-    """Return the size in bytes to which a connection's buffers must be able to grow for these needs."""
+    """Return the size in bytes that a connection's buffers must be able to reach for these needs."""
     return min(2 * largest(needs.over("tcp")), USUAL)
 
 
 def grows_to(name: str) -> Check[tuple[int, int, int]]:
-    """Return the check of ``net.ipv4.<name>``, which contains the smallest, initial and largest size of a buffer."""
+    """Return the check of the sysctl ``net.ipv4.<name>``: the smallest, initial and largest size of a buffer."""
     setting = f"net.ipv4.{name}"
 
     def sees(sizes: tuple[int, int, int], needs: Needs) -> Seen | None:

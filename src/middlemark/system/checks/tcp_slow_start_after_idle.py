@@ -8,7 +8,7 @@ from middlemark.system.needs import Needs
 NAME = "net.ipv4.tcp_slow_start_after_idle"
 FIRST_WINDOW = 14 * KIB
 PAUSE_HZ = 5
-"""The rate in Hz below which the kernel treats a connection as idle between messages: 1 / 200 ms."""
+"""At a lower rate (1 / 200 ms), the kernel treats a connection as idle between two messages."""
 
 
 def _sees(on: int, needs: Needs) -> Seen | None:

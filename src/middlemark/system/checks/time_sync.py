@@ -8,7 +8,7 @@ from middlemark.system.needs import Needs
 from middlemark.system.root import Root
 
 DAEMONS = ("chronyd", "ptp4l", "phc2sys", "ntpd", "ntpsec", "systemd-timesyn", "timemaster")
-"""The names of the daemons' processes, cut off as by the kernel."""
+"""Names of the daemons' processes, cut off as the kernel does."""
 TIME_ERROR = 5
 
 
@@ -21,7 +21,7 @@ class TimeOfDay(NamedTuple):
 
 
 class _Timex(ctypes.Structure):
-    """The beginning of the kernel's ``struct timex``, padded to the size of the whole struct."""
+    """The first fields of the kernel's ``struct timex``, padded to the size of the struct."""
 
     _fields_ = (
         ("modes", ctypes.c_uint),
@@ -38,7 +38,10 @@ def _read(root: Root) -> TimeOfDay:
 
 
 def synchronised(time: TimeOfDay | None = None) -> str:
-    """Describe how well the time of day (default: this machine's) is synchronised, and by which daemon."""
+    """Return how well the time of day is synchronised, in words, and by which daemon.
+
+    ``time``: None for this machine's.
+    """
     time = time or _read(Root())
     keepers = " and ".join(time.keepers) or "no daemon was found that synchronises the clock"
     if time.state < 0:

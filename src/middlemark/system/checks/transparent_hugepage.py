@@ -11,7 +11,7 @@ FOLDER = "/sys/kernel/mm/transparent_hugepage"
 
 
 class HugePages(NamedTuple):
-    """The values that are set now."""
+    """The current values of the settings."""
 
     enabled: str
     defrag: str

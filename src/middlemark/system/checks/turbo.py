@@ -9,7 +9,7 @@ INTEL, OTHERS = "sys/devices/system/cpu/intel_pstate/no_turbo", "sys/devices/sys
 
 
 def _read(root: Root) -> tuple[bool, str] | None:
-    """Return whether turbo is on, and the file with this setting."""
+    """Return whether turbo is on, and the file with the setting; None: there is no such setting."""
     for file, on in ((INTEL, 0), (OTHERS, 1)):
         if (value := root.number(file)) is not None:
             return value == on, file

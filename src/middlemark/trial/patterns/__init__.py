@@ -1,6 +1,6 @@
-"""The patterns of a trial, one per module.
+"""The patterns of a trial, one in each module.
 
-Each pattern defines its roles, and the outcome that follows from the roles' results. Pure.
+Each pattern defines its roles, and computes the outcome from the roles' results. Pure.
 """
 
 from middlemark.model.cell import Cell

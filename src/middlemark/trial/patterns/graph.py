@@ -24,7 +24,7 @@ TWO_TOPICS = "each service uses two topics, because the adapter's native service
 
 
 def roles(asked: TrialRequest) -> Roles:
-    """Return a publisher for each topic with a rate, with the topic's number, and a subscriber for each edge."""
+    """Return a publisher for each topic with a rate, with the topic's index, and a subscriber for each edge."""
     graph = asked.graph
     assert graph is not None
 
@@ -81,16 +81,16 @@ def _load(asked: TrialRequest, number: int, topic: Topic) -> Load:
 
 
 def _following(graph: Workload, number: int, node: str) -> Iterator[int]:
-    """Yield the topics that the node publishes when it receives a message of topic ``number``."""
+    """Yield the topics that the node publishes after each message of topic ``number``."""
     name = graph.topics[number].name
     yield from (at for at, each in enumerate(graph.topics) if (each.after, each.source) == (name, node))
 
 
 class Ends:
-    """Decides which subscribers must stop when a role has ended, topic by topic from the sensors to the actuators."""
+    """Decides which subscribers must stop when a role has ended. The first topics of the chains end first."""
 
     def __init__(self, subscribers: Sequence[SubscriberRequest]) -> None:
-        """``subscribers``: the subscribers of all workers."""
+        """Create it. ``subscribers``: the subscribers of all workers."""
         self._forwards = {each.index: each.forwards for each in subscribers}
         self._of_topic: dict[int, list[int]] = {}
         for each in subscribers:
@@ -129,7 +129,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
 
 
 def _native(cell: Cell, graph: Workload) -> bool | None:
-    """Say whether services use the middleware's native services; None: the workload has no services."""
+    """Say whether services are the middleware's native services; None: the workload has no services."""
     called = cell.workload is not None and any(each.service for each in cell.workload.topics)
     return any(each.service for each in graph.topics) if called else None
 

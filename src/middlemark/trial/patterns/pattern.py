@@ -34,15 +34,15 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     receivers: tuple[AnyRoleResult, ...]
     evidence: Evidence
     samples_stem: str
-    """The beginning of the names of the samples files, relative to the run's folder."""
+    """The first part of the names of the samples files, relative to the run's folder."""
     graph: Workload | None = None
-    """The workload, as its transport carries it."""
+    """The workload with the levels that its transport honours; None: no workload."""
 
     @property
     def warmed_up(self) -> int:
-        """The number of messages (or round trips) in the senders' warm-up.
+        """The number of messages or round trips in the senders' warm-up.
 
-        The kernel's counters include these messages.
+        The kernel's counters include them.
         """
         return sum(getattr(sender, "warmup_samples", 0) for sender in self.senders)
 
@@ -73,8 +73,8 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
 
     roles: Callable[[TrialRequest], Roles]
     conclude: Callable[[Heard, TrialOutcome], TrialOutcome]
-    """Completes the outcome from the results."""
+    """Returns the complete outcome from the results."""
     drains: Callable[[Cell, RoleRequest], bool]
-    """True if a receiver waits for all messages that were sent; False if the receiver stops at the stop command."""
+    """Returns True if a receiver waits for all messages that were sent, and False if it stops at the stop command."""
     one_clock: bool = False
     """True if the pattern compares times of different workers."""

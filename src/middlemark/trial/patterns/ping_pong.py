@@ -33,7 +33,7 @@ def roles(asked: TrialRequest) -> Roles:
             echoes=echoes(cell, index),
             echoing=echoing,
             payload=cell.payload,
-            # If several pongs reply, the last reply ends the round trip, so no pong's times are recorded.
+            # If several pongs reply, the last reply ends the round trip. So no pong's times are recorded.
             **(round_trips.answerer_fields(asked, "pong") if echoing == 1 and index == 0 else {}),
             cpu=asked.cpus[1 + index],
         )
@@ -61,7 +61,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         actual_transport=actual_transport(
             heard.evidence,
             heard.transport,
-            # One message out, which may be a multicast to all pongs, and all replies.
+            # One message to the pongs, which may be a multicast, and all replies.
             messages=counts.sent + counts.received + heard.warmed_up * (1 + _echoing(heard.cell)),
             size=heard.cell.size,
             processes=heard.cell.processes,
@@ -78,6 +78,6 @@ def _echoing(cell: Cell) -> int:
 PING_PONG = Pattern(
     roles=roles,
     conclude=conclude,
-    # The ping waits for all replies, but a pong that does not reply may be behind.
+    # The ping waits for all replies, but a pong that does not reply may be slower.
     drains=lambda cell, role: not echoes(cell, role.index),
 )

@@ -1,4 +1,4 @@
-"""Streams: publishers and subscribers, distributed over one or more topics."""
+"""Streams: publishers and subscribers on one or more topics."""
 
 from collections.abc import Sequence
 
@@ -44,7 +44,7 @@ def roles(asked: TrialRequest) -> Roles:
 
 
 def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome with all that follows from the results."""
+    """Return the outcome with everything that is computed from the results."""
     found = with_counts(heard, outcome)
     return msgspec.structs.replace(
         found,
@@ -60,7 +60,7 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
 
 
 def with_counts(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome with the counts of messages that were sent and received, and with the warnings."""
+    """Return the outcome with the counts of sent and received messages, and with the warnings."""
     senders, receivers = results_of(PublisherResult, heard.senders), results_of(SubscriberResult, heard.receivers)
     published = tuple(map(sent, senders))
     taken = tuple(arrived(result, published) for result in receivers)
@@ -98,7 +98,10 @@ def arrived(result: SubscriberResult, publishers: Sequence[Sent]) -> Arrived:
 
 
 def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> TrialCounts:
-    """Return the sums of both ends. ``received`` and ``lost`` count every subscriber, ``sent`` each message once."""
+    """Return the sums over publishers and subscribers.
+
+    ``received`` and ``lost`` count every subscriber, ``sent`` does not.
+    """
     return TrialCounts(
         sent=sum(each.sent for each in publishers),
         received=sum(each.received for each in subscribers),
@@ -111,7 +114,7 @@ def counted(publishers: Sequence[Sent], subscribers: Sequence[Arrived]) -> Trial
 
 
 def _moved(heard: Heard, outcome: TrialOutcome) -> int:
-    """Return how many messages the transport has moved at least.
+    """Return the least number of messages that the transport moved.
 
     A best-effort message may be lost before the transport moves it.
     """
