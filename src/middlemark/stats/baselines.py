@@ -61,7 +61,7 @@ def common_actual_transport(outcomes: Iterable[TrialOutcome]) -> str | None:
 
 
 def used_another_transport(cell: Cell, outcome: TrialOutcome, descriptions: Mapping[str, Description]) -> bool:
-    """Say whether the actual transport is another than the carrier of the cell's transport. False without evidence."""
+    """Say whether the actual transport differs from the carrier of the cell's transport. False without evidence."""
     due = carrier_of(cell, descriptions, outcome.actual_transport)
     return due is not None and outcome.actual_transport not in (None, due)
 

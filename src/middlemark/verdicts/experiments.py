@@ -143,7 +143,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def doubted(self) -> tuple[JudgedRow, ...]:
-        """The candidates with a doubtful figure on which the verdict depends."""
+        """The candidates with a doubtful figure, without those that were eliminated or cannot be judged."""
         unsure = (Standing.TOO_FEW_TRIALS, Standing.NO_COMMON_ROUNDS) if self.is_judgeable else ()
         return tuple(
             each
