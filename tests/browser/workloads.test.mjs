@@ -8,8 +8,8 @@ describe("the report of a workload", { concurrency: 2 }, () => {
 
   it("draws a workload as a graph for each middleware, with its verdict and the edge that fails first", () =>
     on("robot", {}, async ({ page, complaints }) => {
-      await reads(page.locator("#winner .name"), /^lyra shm, lyra udp and vega udp hold$/);
-      await reads(page.locator("#winner .figure"), /^3 of 4 hold at scale 1$/);
+      await reads(page.locator("#winner .name"), /^lyra shm, lyra udp and vega udp meet the deadlines$/);
+      await reads(page.locator("#winner .figure"), /^3 of 4 meet every deadline at scale 1$/);
       assert.equal(await page.locator(".robot svg").count(), 3);
       assert.deepEqual(await page.locator(".robot").first().locator("svg text").allTextContents(), [
         "camera",
@@ -28,7 +28,7 @@ describe("the report of a workload", { concurrency: 2 }, () => {
       await reads(page.locator("#winner .name"), /^lyra shm holds$/);
       assert.ok((await colours(2)).includes("var(--share-2)"));
       await reads(page.locator(".robot").nth(2), /^vega udp fails\s[^]*fails first: image → detector$/);
-      await reads(page.locator(".bars tr", { hasText: "vega udp" }), /does not hold: image → detector/);
+      await reads(page.locator(".bars tr", { hasText: "vega udp" }), /misses a deadline: image → detector/);
       assert.equal(await page.evaluate(() => document.activeElement.innerText), "scale 4");
       const link = await page.evaluate(() => location.hash);
       await on("robot", { hash: link }, ({ page: other }) => reads(other.locator("#winner .name"), /^lyra shm holds$/));
@@ -38,7 +38,7 @@ describe("the report of a workload", { concurrency: 2 }, () => {
   it("shows the loads of a workload as a table, with details of every edge, chain and node", () =>
     on("robot", {}, async ({ page, complaints }) => {
       await drawAll(page);
-      await reads(page.locator("#verdict"), /robot: holds over all 3 at scale 1; .* not over vega udp \([^)]*\); .*\.$/);
+      await reads(page.locator("#verdict"), /robot: meets its deadlines over all 3 at scale 1; .* not over vega udp \([^)]*\); .*\.$/);
       const table = page.locator(".workload table").first();
       assert.deepEqual(await table.locator("thead th").allInnerTexts(), ["over", "scale 1", "scale 2", "scale 4"]);
       assert.deepEqual(await table.locator("tbody th").allInnerTexts(), [

@@ -259,7 +259,7 @@ def check_workloads(document: Document) -> None:
             rows = {line.name: row for line in lines if (row := line.rows[at]) and row.result.workload}
             holds = {name: bool(row.result.workload and row.result.workload.holds) for name, row in rows.items()}
             held, _, missed = text.partition(", not over ")
-            assert held.startswith("holds over") == any(holds.values())
+            assert held.startswith("meets its deadlines over") == any(holds.values())
             shown_verdict = table_data["verdicts"][at]
             assert (shown_verdict["mark"] == "holds") == any(holds.values())
             assert (shown_verdict["mark"] == "undecided") == text.startswith("too few messages")

@@ -113,11 +113,11 @@ def test_levels_without_meaning_for_others_make_no_cells() -> None:
         ("arrivals='poisson'", "arrivals: arrivals poisson at rate max, which has no schedule; give a rate in Hz"),
         (
             "pattern='stream'\nmax_loss='1%'",
-            "max_loss: max_loss 1 % bounds a rate that is searched for; take rate sustainable or curve",
+            "max_loss: max_loss 1 % limits a rate that is found by search; take rate sustainable or curve",
         ),
         (
             "pattern='stream'\nmax_p99='5ms'\nrate=5",
-            "max_p99: max_p99 5 ms bounds a rate that is searched for; take rate sustainable or curve",
+            "max_p99: max_p99 5 ms limits a rate that is found by search; take rate sustainable or curve",
         ),
         (
             "rate=0.1",

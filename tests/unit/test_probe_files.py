@@ -172,7 +172,8 @@ def test_spans_beyond_the_buffer_are_read_from_the_histogram():
 def test_one_sided_topics_and_unclean_ends_are_noted():
     log = read(camera(SENDS, ended_s=None), stamps([(0, "planner"), (1, "plan")], [(2, SPAN, 1.0, 3, 0)]))
     assert (
-        "topic image: 20 sent, but received by no process with a probe, so latency and losses are unknown" in log.notes
+        "topic image: 20 messages were sent, but none was received by a process with a probe, "
+        "so latency and losses are unknown" in log.notes
     )
     assert "0.mmprobe: the process did not end normally, or is still running" in log.notes
 

@@ -35,7 +35,7 @@ def test_a_mebibyte_as_fast_as_64_bytes_was_not_copied() -> None:
     assert _codes(small) == []
     assert _codes(large) == ["size-costs-nothing"]
     assert large.warnings[0].text.startswith(
-        "1 MiB took 13.2 µs and 64 B took 12 µs: copying the difference takes at least 5.24 µs"
+        "1 MiB took 13.2 µs and 64 B took 12 µs: copying the additional bytes takes at least 5.24 µs"
     )
 
 

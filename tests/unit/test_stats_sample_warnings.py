@@ -124,7 +124,7 @@ def test_a_p99_needs_thirty_samples_beyond_it_over_the_trials() -> None:
     assert _tail((1_000,) * 3, 5.0, 5.0, 5.0) == []
     assert _tail((1_000, 900, 900), 5.0, None, None) == [], "the cell then has no p99"
     text = tail_warnings((1_000, 1_100), [Summary(p99=5.0)] * 2)[0].text
-    assert text.startswith("its p99 rests on the 21 slowest samples of 2 trials")
+    assert text.startswith("its p99 depends on the 21 slowest samples of 2 trials")
 
 
 def test_p99s_that_differ_by_a_factor_of_three_raise_a_warning() -> None:
@@ -143,7 +143,7 @@ def test_round_trips_that_do_not_fill_the_time_report_the_missing_share() -> Non
     assert warning is not None
     assert warning.text == (
         "its 10,000 round trips, with writing and checking the payloads, make up 0.6 of the 1 s measured: "
-        "40 % of the time passed between them"
+        "40 % of the time passed between round trips"
     )
 
 

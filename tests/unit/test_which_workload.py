@@ -145,10 +145,11 @@ def test_the_screen_names_the_edges() -> None:
     assert "lyra shm ✓ 0.98 9,800 0.59 2.00 6 best" in text
     assert "vega udp ✗ 1.02 10,200 0.61 2.08 6 misses the deadline" in text
     assert "baseline shm (copying) ✓ 0.49" in text
-    assert "lyra shm holds every deadline; image → detector fails first over vega udp and lyra udp; " in text
+    assert "lyra shm meets every deadline; image → detector fails first over vega udp and lyra udp; " in text
     assert "no result over deneb udp." in text
     [table] = graphs(document_of(race(FIELD)))
-    assert "holds over lyra shm, not over vega udp and lyra udp (image → detector fails first)" in table["conclusion"]
+    over = "meets its deadlines over lyra shm, not over vega udp and lyra udp (image → detector fails first)"
+    assert over in table["conclusion"]
     assert "eliminated: 1 misses the deadline (vega udp); 1 significantly slower; 1 failed (deneb udp)" in text
     assert max(map(len, lines)) <= 100
 
@@ -179,7 +180,7 @@ def test_a_race_in_which_no_graph_holds_ends_with_none() -> None:
     assert text.startswith(
         "No candidate meets the requirements for robot, a process each: 2 miss the deadline (lyra udp, vega udp)."
     )
-    assert "No candidate holds every deadline; image → detector fails first over lyra udp and vega udp." in text
+    assert "No candidate meets every deadline; image → detector fails first over lyra udp and vega udp." in text
 
 
 def test_an_undecided_race_repeats_only_the_undecided_candidates() -> None:

@@ -36,8 +36,8 @@ TRIALS = 10
 @runs_argument("Folders of runs; a folder of such folders means its newest (default: runs).")
 @option(
     "--try", "tried", is_flag=False, flag_value=ANY, metavar="[CHECK]", group="What is measured", shell_complete=checks,
-    help="Lift the limit CHECK (default: the first that a setting can lift), measure the rows that met it with and "
-    "without the limit, interleaved, and restore the setting.",
+    help="Lift the limit CHECK (default: the first one that a setting can lift) and measure the rows that met it, "
+    "interleaved with and without the limit. The setting is restored.",
 )  # fmt: skip
 @option(
     "--trials",
@@ -101,7 +101,7 @@ def _chosen(found: "tuple[Diagnosis, ...]", name: str) -> "Diagnosis":
     elif name == ANY:
         text = found[0].sentence if found else "the trials have no evidence that a row met a limit"
     else:
-        limits = there_are([each.check for each in able]) if able else "nor of any other limit that a setting lifts"
+        limits = there_are([each.check for each in able]) if able else "and of no other limit that a setting lifts"
         text = f"no trial has evidence of {name}; {limits}"
         if name not in check_names():
             text = f"there is no check {name}; {did_you_mean(name, check_names())}"

@@ -137,7 +137,17 @@ def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
         raise RequestError([Problem(plain(str(path)), plain(str(error)))]) from None
     if not log.measured:
         reason = "; ".join(log.notes) or "the files have no stamps"
-        raise RequestError([Problem(plain(str(path)), plain(f"has no topic with both ends, nor a span: {reason}"))])
+        raise RequestError(
+            [
+                Problem(
+                    plain(str(path)),
+                    plain(
+                        f"contains neither a topic with both ends nor a span: {reason}"
+                        f"contains neither a topic with both ends nor a span: {reason}"
+                    ),
+                )
+            ]
+        )
     digest = hashlib.sha256()
     for _, data in read:
         digest.update(data)
@@ -197,7 +207,7 @@ def _log(path: Path) -> "tuple[Source, Log]":
             raise refused(f"has {found.name}, but {error}") from None
     if not log.measured:
         unread = f"; {how_many_unread(log)}" if log.unread else ""
-        raise refused(f"has {found.name}, but not one complete figure{unread}")
+        raise refused(f"has {found.name}, but no complete figure{unread}")
     source = Source(
         file=_name(path),
         bytes=size,

@@ -24,7 +24,7 @@ GROUPS = {
         "list": "List adapters, suites, frameworks or runs.",
     },
     "Machine": {
-        "doctor": "Find settings of this machine that hold a middleware back.",
+        "doctor": "Find settings of this machine that distort or limit results.",
         "diagnose": "Find the limits of the machine that a run met, and try lifting one.",
         "tune": "Change the settings that doctor reports, and restore them.",
         "selftest": "Measure how often verdicts are false on this machine.",

@@ -47,10 +47,11 @@ def _studies(_context: click.Context, _parameter: click.Parameter, typed: str) -
         "for a script: exits with 4 if a claim does not hold",
     ),
     notes=(
-        "A claim is reproduced, undecided, or untestable here with the reason. A claim that does not hold is "
-        "contradicted on the document's kind of machine, and not reproduced here on another. Absolute times of other "
-        "hardware are untestable; their ratios, orders and shapes are testable. On a virtual machine each claim is "
-        "also judged with awake processors (--awake), because halting takes longer there than most differences.",
+        "Each claim is reproduced, undecided, or untestable here (with the reason). A claim that fails is called "
+        "contradicted on the document's kind of machine, and not reproduced here on other machines. Absolute "
+        "times of other hardware are untestable; their ratios, orders and shapes are testable. On a virtual "
+        "machine each claim is also judged with awake processors (--awake), because waking a halted processor "
+        "takes longer there than most differences.",
     ),
 )
 @argument("name", metavar="[NAME]", required=False, shell_complete=_studies, says="The study.")

@@ -61,9 +61,9 @@ take 15 min."""
     ("which --size 64k --rate 100 --deadline 2ms", "99 of 100 messages within 2 ms"),
     ("which --workload amr", "all topics of a robot"),
     notes=(
-        "A candidate that is significantly slower or misses a limit is eliminated. The race compares round trips, "
-        "measured from the intended instant, or with several subscribers one-way latencies. With --workload each "
-        "candidate carries the whole workload, and the candidate with the largest margin to the deadlines is best.",
+        "A candidate that is significantly slower or misses a limit is eliminated. The race compares round trips "
+        "from the intended instant, and with several subscribers one-way latencies. With --workload each "
+        "candidate runs the whole workload, and the candidate with the largest margin to the deadlines is best.",
     ),
 )
 @option("--size", default="1k", metavar="SIZE", group="Load", help="Bytes of a message.")

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     ("workload robot.json arm.json", "joins topologies of iRobot's ros2-performance; one alone works too"),
     ("workload --ros2 --seconds 60", "watches the running ROS 2 graph through rclpy"),
     notes=(
-        "The content shows the kind of the file: a bag of ROS 1 or of rosbag2 (sqlite3 or MCAP, also compressed), or a "
+        "The kind of the file is detected from its content: a bag of ROS 1 or of rosbag2 (sqlite3 or MCAP, also "
+        "compressed), or a "
         "topology in JSON. `middlemark import` reads the logs of other tools.",
     ),
 )
-@argument("sources", nargs=-1, metavar="[FILE|FOLDER…]", says="A bag, or topologies that run beside each other.")
+@argument("sources", nargs=-1, metavar="[FILE|FOLDER…]", says="A bag, or topologies that run at the same time.")
 @option("--ros2", is_flag=True, group="What is measured", help="Watch the running ROS 2 graph instead.")
 @option(
     "--seconds",

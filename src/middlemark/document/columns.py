@@ -196,8 +196,8 @@ def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
 
 def _ratio(priority: int) -> RowColumn:
     means = (
-        "the figure divided by the baseline's figure. The baseline is the fastest raw transport in the experiment that "
-        "copies, or passes a pointer, like the row; –: not measured"
+        "the figure divided by the baseline's figure. The baseline is the fastest raw transport of the "
+        "experiment that works like the row: both copy, or both pass a pointer; –: not measured"
     )
     return RowColumn("× baseline", priority, means, lambda row: ratio(row.ratio))
 
@@ -244,7 +244,8 @@ _SAMPLES = RowColumn(
 )
 _REPLIES_LOST = _figure("lost", "lost", 7, "replies that were lost", always=True)
 _FIRST = (
-    "half of the round trips had the first of several replies within this time; a round trip ends with the last reply"
+    "in half of the round trips the first of several replies arrived within this time; a round trip ends with "
+    "the last reply"
 )
 _HELD = "highest rate of each publisher with loss and p99 within the limits, the median over the trials"
 _RATE = "messages per second that arrived intact at one subscriber (the mean over subscribers)"

@@ -91,8 +91,9 @@ def _read(blocks: Iterable[bytes]) -> Log:
             form = HALVES
         elif _TWO_DECIMALS.fullmatch(line.rstrip(b" ,")):
             raise NotRead(
-                "its figures have two decimals, as those of a LatencyTest before 1.9.4 or of another program; nothing "
-                "in the table tells whole round trips from halves; write the figures as [[figures]] with `halves`"
+                "its figures have two decimals, as in a LatencyTest before 1.9.4 or in another program; the "
+                "table does not show whether its round trips are whole or halves; write the figures as "
+                "[[figures]] with `halves`"
             )
         elif _OTHER.fullmatch(line):
             processes = 1 if _INTRAPROCESS.fullmatch(line) else processes

@@ -254,14 +254,14 @@ def _measured(of: _Experiment, tally: CountsTally) -> ImportedTrial:
 def _counted_back(counts: CountsBack, alone: bool) -> RunWarning:
     """Return the warning that the tool prints rates, from which the counts were computed."""
     sent = "" if alone else f"sent {counts.sent}, "
-    boot = "; the first row, which it divides by the time since the machine's start, is not in the rate and the loss"
+    boot = "; rate and loss exclude the first row, which the tool divides by the time since the machine's start"
     return RunWarning(
         "rates-cut-off",
         "performance_test prints received, sent and lost as whole messages a second; its counts here come from "
         f"data_received and the length of each row: received {counts.received}, {sent}lost {counts.lost}"
         f"{boot if counts.since_boot else ''}",
-        "of a range, the row has the least count that was received or lost (none if that is 0), and of the sent count "
-        "that which fits what arrived",
+        "if a count is a range, the row has its smallest number of received and lost messages (none if it is 0), "
+        "and the number of sent messages that fits them",
     )
 
 

@@ -155,8 +155,12 @@ def _notes(read: Sequence[Stamps]) -> Iterator[str]:
 
 
 def _one_sided(sent: Sequence[End], received: Sequence[End]) -> Iterator[str]:
-    for own, others, what in ((sent, received, "sent, but received"), (received, sent, "received, but sent")):
+    ways = ((sent, received, "were sent, but none was received"), (received, sent, "were received, but none was sent"))
+    for own, others, what in ways:
         there = {each.topic for each in others}
         for topic in dict.fromkeys(each.topic for each in own if each.topic not in there):
             number = sum(len(each.at) for each in own if each.topic == topic)
-            yield f"topic {topic}: {number:,} {what} by no process with a probe, so latency and losses are unknown"
+            yield (
+                f"topic {topic}: {number:,} messages {what} by a process with a probe, so latency and losses are "
+                "unknown"
+            )

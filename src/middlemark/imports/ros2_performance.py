@@ -111,8 +111,8 @@ def _cut(too_late: int) -> list[RunWarning]:
     return [
         RunWarning(
             "maximum-cut",
-            "its mean, standard deviation, minimum and maximum leave out each message that was too late, after more "
-            f"than 50 ms or than a period: {format_count(too_late, 'message')}",
+            "its mean, standard deviation, minimum and maximum exclude messages that took longer than 50 ms or "
+            f"than a period: {format_count(too_late, 'message')}",
             "the true maximum is higher than the maximum shown",
         )
     ]

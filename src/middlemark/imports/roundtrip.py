@@ -248,21 +248,21 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
     busy_s = busy_ms / 1e3
     seen = f"count × median is {busy_s:.2f} s of each second"
     if not form.halves and busy_s < _WHOLE_S:
-        text = f"its heading is that of whole round trips, but {seen}"
+        text = f"its heading says whole round trips, but {seen}"
         if busy_s > _HALF_S[0]:
             return HALVES, [*found, contradiction(f"{text}, as for halves", "it is read as halves")]
-        text = f"{text}, which fits neither whole nor half ones"
-        return form, [*found, contradiction(text, "it is read as whole ones")]
+        text = f"{text}, which fits neither whole nor half round trips"
+        return form, [*found, contradiction(text, "it is read as whole round trips")]
     if form.halves and busy_s > _HALF_S[1]:
-        heading = "its heading is that of halves" if run.heading else "it has no heading"
+        heading = "its heading says halves" if run.heading else "it has no heading"
         text = f"{heading}, but {seen}, as for whole round trips"
         # If the times are halves, each round trip takes at least twice the minimum. Reject halves if the round trips
         # then would not fit into the seconds.
         if run.heading is None or least_busy_ms / 1e3 > _HALF_S[1]:
-            return WHOLE, [*found, contradiction(text, "it is read as whole ones")]
+            return WHOLE, [*found, contradiction(text, "it is read as whole round trips")]
         return form, [
             *found,
-            contradiction(text, "it is read as halves, as only halves were printed below this heading"),
+            contradiction(text, "it is read as halves, because the tool printed only halves below this heading"),
         ]
     return form, found
 

@@ -171,7 +171,7 @@ def _costs(figures: Mapping[str, Any]) -> list[RunWarning]:
             RunWarning(
                 "serialization",
                 f"perftest printed {write:g} µs for the serialization of a message and {read:g} µs for its "
-                "deserialization; neither is a half",
+                "deserialization; these times are whole, not halved",
             )
         )
     return found

@@ -47,7 +47,7 @@ SEARCHES = ("sustainable", "curve")
 
 _BOUND = Applies(
     when=lambda load: load["rate"] in SEARCHES,
-    otherwise="{} bounds a rate that is searched for; take rate sustainable or curve",
+    otherwise="{} limits a rate that is found by search; take rate sustainable or curve",
 )
 
 
@@ -145,7 +145,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             metavar="octets|image|point-cloud|imu|tf,…",
             help="Plain bytes, or a ROS message that is serialised; size is then the size of its main array.",
             of="middleware",
-            honour=one_of("types", lambda level, supported: f"it carries {listing(supported)}, not {level}"),
+            honour=one_of("types", lambda level, supported: f"it supports {listing(supported)}, not {level}"),
         ),
     ] = "octets"
     receive: Annotated[
@@ -255,7 +255,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=whole("number of topics", 1, MOST_ROLES),
             default=(1,),
             metavar="N,…",
-            help="Topics of a stream, at most one per publisher and per subscriber, which are assigned in turn.",
+            help="Topics of a stream, at most one per publisher and one per subscriber. Publishers and subscribers "
+            "get their topics in turn.",
             load=True,
             later=True,
             shown_by="pattern",

@@ -478,10 +478,16 @@ def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: 
             changed.setdefault(shown, []).append(topic.name)
     for level, names in changed.items():
         if cells and not target.adapter.is_raw_transport:
-            notes.append(Note(place, f"{target.name}: {level} for {_some(names)}, which the transport supports"))
+            notes.append(
+                Note(
+                    place,
+                    f"{target.name}: {level} for {_some(names)}, because the transport supports nothing else"
+                    f"{target.name}: {level} for {_some(names)}, because the transport supports nothing else",
+                )
+            )
     types = {each.type for each in workload.topics if honoured(each, target.transport).type != each.type}
     if types and cells and not target.adapter.is_raw_transport:
-        text = f"{target.name}: messages of type {listing(sorted(types))} are carried as octets of their size"
+        text = f"{target.name}: messages of type {listing(sorted(types))} are sent as octets of the same size"
         notes.append(Note(place, text))
     return [*dict.fromkeys(carrying(each, workload, target.transport) for each in cells)]
 

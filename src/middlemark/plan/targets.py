@@ -123,9 +123,7 @@ def _with_pairs(
     if asked.values == (SAME,):
         return targets
     if sweep.workload is not None:
-        text = (
-            "the processes of a workload send and receive, so no adapter is that of the receivers; use pattern stream"
-        )
+        text = "a workload has no receivers of their own, because its processes send and receive; use pattern stream"
         problems.append(Problem(asked.place, text))
     if context.hosts:
         problems.append(Problem(asked.place, "pairs are measured on one machine; leave out --hosts"))

@@ -44,7 +44,7 @@ def refusals(run: MeasuredRun) -> list[str]:
     if not any(each.trials >= FEWEST for each in measured):
         most = max((each.trials for each in measured), default=0)
         why.append(
-            f"no configuration has {FEWEST} trials, which an interval needs (the most is {most}); add --trials 10"
+            f"no configuration has {FEWEST} trials, the fewest for an interval (the most is {most}); add --trials 10"
         )
     doubted = [each for each in measured if any(warning.code in SERIOUS for warning in each.warnings)]
     if len(doubted) > DOUBTFUL * len(measured):

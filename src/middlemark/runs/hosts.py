@@ -75,7 +75,7 @@ def _checked(asked: HostsAsked) -> tuple[HostAddress, ...]:
         except Wrong as error:
             problems.append(Problem("--hosts", str(error)))
         if any(tls) or asked.insecure:
-            text = "needs --scheduler: hosts that are reached by SSH get certificates that the run makes"
+            text = "needs --scheduler: for hosts that are reached by SSH, the run makes its own certificates"
             problems.append(Problem("--tls-ca, --tls-cert, --tls-key, --insecure", text))
     elif asked.scheduler is not None:
         if not asked.scheduler.startswith("tls://") and not asked.insecure:

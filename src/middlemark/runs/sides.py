@@ -212,7 +212,7 @@ def asked_pairings(asked: ComparisonRequest, anyway: bool, warn: Warn) -> Planne
         pairings = run_against_run(chosen[0], chosen[1], tuple(fields))
     if not asked.by and not pairings and any(each.cell.unknown for side in chosen for each in side):
         raise MeasureError(
-            "no configuration of an imported run is known to be the same as one of the other run",
+            "Middlemark does not know which configurations of an imported run match those of the other run",
             "name one configuration of each: runs/imported:size=1k "
             "runs/measured:adapter=cyclonedds,transport=udp,size=1k",
         )

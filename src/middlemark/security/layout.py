@@ -25,7 +25,7 @@ WHO: Mapping[Identity, str] = {
     "sender": "of every process that sends on its own",
     "receiver": "of every other process",
     "broker": "of a companion, such as a broker or a router",
-    "intruder": "of a process with forged or without permissions, to prove that permissions are in force",
+    "intruder": "of a process whose permissions are forged or missing, to prove that permissions are in force",
     "stranger": "of a process that another authority certified, to prove that such a process is refused",
 }
 IDENTITIES: tuple[Identity, ...] = get_args(Identity)

@@ -29,8 +29,8 @@ from middlemark.verdicts.rows import Row
 _MOST_NAMED = 4
 """A warning names at most this number of rows."""
 _MEANS = (
-    "The parts of a message's time in µs, for messages near the median; the parts add up. →: the way out, with the copy"
-    " into the reply; ←: the way back; in between: time that no stamp divides"
+    "The parts of a message's time in µs, for messages near the median; the parts add up to the whole. →: the "
+    "way out, with the copy into the reply; ←: the way back; in between: time that no stamp separates"
 )
 _TITLES = {
     "wait for its turn": "its turn",

@@ -30,7 +30,7 @@ _LEGEND = facts(
     ("  false", "pairs of labels of one setting that were called different, all judged together as in `compare`"),
     (
         "  alone",
-        "as false, but each pair judged alone, as `compare` judges two settings; also the next two columns",
+        "like false, but each pair is judged alone, as `compare` judges two settings; the next two columns too",
     ),
     ("  found", "called slower"),
     ("  delay, measured", "the planted delay, and by how much p50 was longer, in percent of A's p50 in this run"),
@@ -138,7 +138,7 @@ def _false_verdicts(test: SelfTest) -> str:
     )
     if test.rate <= ALLOWED:
         return text + (
-            f"Comparisons that share labels are correlated. These say as much as about {test.worth} independent "
+            f"Comparisons that share labels are correlated. They are worth about {test.worth} independent "
             f"comparisons, so the true rate is at most {format_percent(float(f'{test.at_most:.2g}'))} (95 %)."
         )
     chance = f"If 5 % were called different by noise alone, {share(test.chance)} of such runs would have as many"

@@ -194,5 +194,5 @@ async def _relay(holders: tuple[Holder, Holder], link: Link) -> "tuple[subproces
     except BaseException:
         end_process(process)
         raise
-    how = "delay, jitter and reordering by a relay between TAP devices in the two network namespaces, which moves"
+    how = "delay, jitter and reordering by a relay between TAP devices in the two network namespaces; the relay moves"
     return process, f"{how} {answer.frames_hz:,.0f} frames a second here when idle"

@@ -38,7 +38,7 @@ UNKNOWN_S = 0.2
 """The duration in s that is assumed for a measurement with a number of samples."""
 MOST_CPUS = 16
 NO_PROGRAM = "middlemark-witness was not found next to the workers; ./middlemark builds it"
-SLEEPS = "the roles sleep for their messages, and recording their context switches would slow every round trip"
+SLEEPS = "the roles sleep until a message arrives, and recording their context switches would slow every round trip"
 
 
 def probe_ns(limits: Limits) -> int:

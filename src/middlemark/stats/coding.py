@@ -37,9 +37,8 @@ def with_coding(found: Breakdown, cell: Cell) -> tuple[tuple[Part, ...], str | N
             doubts.append(f"{part}: no message was timed")
         elif ns > NEAR * room:
             doubts.append(
-                f"{part}: left out, because its median over all messages ({ns / 1000:,.3g} µs) is more than the time of"
-                f" {' and '.join(holders)}, which contains it, in the messages of median latency"
-                f" ({room / 1000:,.3g} µs)"
+                f"{part}: left out, because its median over all messages is {ns / 1000:,.3g} µs, but in messages "
+                f"of median latency {' and '.join(holders)}, which contains it, takes only {room / 1000:,.3g} µs"
             )
         else:
             parts = _divided(parts, holders, part, min(ns, room))

@@ -209,7 +209,7 @@ def _blind(outcome: TrialOutcome, seen: Witnessed) -> str | None:
     if seen.before is None and seen.after is None:
         return seen.absent.get("before", "the processors were not probed")
     if seen.switches is None:
-        return seen.absent.get("switches", "the context switches were not watched")
+        return seen.absent.get("switches", "the context switches were not recorded")
     return None if seen.switches.complete else "the record of context switches overflowed"
 
 

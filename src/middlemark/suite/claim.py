@@ -151,7 +151,7 @@ class ClaimReader:
         at_least, at_most = (self._amount(key, metric.unit) for key in ("at_least", "at_most"))
         texts = [f"{key.replace('_', ' ')} {self._table[key]}" for key in ("at_least", "at_most") if key in self._table]
         if at_least is not None and at_most is not None and at_least > at_most:
-            self._wrong("at_least", "is above at_most, so no figure can hold")
+            self._wrong("at_least", "is above at_most, so no figure can satisfy both")
         return None if of is None else Bound(of, Band(at_least, at_most)), " and ".join(texts)
 
     def _direction(self, metric: "Metric") -> tuple[Claim | None, str]:

@@ -186,7 +186,7 @@ def put_back(
         try:
             sentence, done = _put_back(entry, announce, prefixes), True
         except CannotError as error:
-            sentence, done = f"{error}; it is not {entry.before or 'free'} again", False
+            sentence, done = f"{error}; its value is not {entry.before or 'free'} again", False
         if sentence:
             sentences.append(sentence)
         try:

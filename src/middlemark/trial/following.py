@@ -103,8 +103,8 @@ class Following:
         if remaining_s <= 0:
             raise WorkerFailedError(
                 "hung",
-                f"{self.worker.who} (pid {self.worker.pid}) did not end: {self._late}, later than its own limits"
-                f" allow, the middleware had not returned from a call{self.worker.stderr_end()}",
+                f"{self.worker.who} (pid {self.worker.pid}) did not end: {self._late} the middleware had still "
+                f"not returned from a call, although the worker's own limits had passed{self.worker.stderr_end()}",
             )
         # A measuring worker ticks every second, so a silent worker has failed.
         wanted: tuple[type[Message], ...] = (TickEvent, DoneEvent)

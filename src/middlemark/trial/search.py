@@ -82,11 +82,12 @@ class _Search:
             found = await self._follow(highest_held(bound), self._short)
             if found is None:
                 lowest = self.steps[-1].rate_hz or 0.0
-                return self._unsustainable(f"even {_hertz(lowest)} did not hold: {self._why()}")
+                return self._unsustainable(f"even {_hertz(lowest)} exceeded the limits: {self._why()}")
             if await self._follow(first_confirmed(found), self.trial.limits) is None:
                 return self._unsustainable(
-                    f"{_hertz(found)} held for {self._short.duration_s:g} s, but over the full duration neither this"
-                    f" rate nor lower ones down to {_hertz(self.steps[-1].rate_hz or 0.0)} held: {self._why()}"
+                    f"{_hertz(found)} was within the limits for {self._short.duration_s:g} s, but over the full "
+                    f"duration this rate and lower rates down to {_hertz(self.steps[-1].rate_hz or 0.0)} exceeded "
+                    f"them: {self._why()}"
                 )
         except _Hopeless as hopeless:
             return hopeless.outcome

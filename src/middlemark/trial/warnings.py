@@ -93,7 +93,7 @@ def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
     rate = "" if isinstance(cell.rate, str) else f" of {cell.rate:,.6g} Hz"
     return RunWarning(
         "missed-instants",
-        f"the rate{rate} was not held: {list_all(missing, words)}; the latency counts from the intended instants",
+        f"the rate{rate} was not reached: {list_all(missing, words)}; the latency counts from the intended instants",
         "use a lower --rate, or give the sender a processor of its own (--pin 0,1)"
         + ("" if cell.receive == "poll" else " and let the receiver poll (--receive poll)"),
     )
@@ -337,7 +337,7 @@ def _stamped_in_part(senders: Sequence[PublisherResult]) -> RunWarning | None:
     return _about(
         "stamped-in-part",
         [each for each in senders if each.stamped_every > 1],
-        lambda each: f"one in {each.stamped_every} of publisher {each.index}",
+        lambda each: f"one message in {each.stamped_every} of publisher {each.index}",
         "to time every message, use --samples or a --rate in Hz",
         "reading the clock would add much to the time of a message, so only {} is timed; all are counted",
     )

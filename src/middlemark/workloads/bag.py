@@ -186,7 +186,7 @@ def _workload(name: str, path: Path, seen: list[tuple[str, _Seen]], sequence: Pa
         comments[called] = comment
     remarks = [
         f"Recorded in {path.name}: {sum(each.messages for each in recorded):,} messages in {long_s:.1f} s.",
-        "A bag contains neither subscribers (to) nor deadlines (deadline): edit to and deadline.",
+        "A bag contains no subscribers and no deadlines: edit the keys to and deadline.",
         "Sizes and rates are the means of the recorded messages. type is the recorded type; plain octets are sent."
         if sequence is None
         else f"Sizes and times of all messages are in {sequence.name}; a size, rate or after of a topic has priority."

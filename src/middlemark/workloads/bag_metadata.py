@@ -118,5 +118,5 @@ def _remarks(path: Path, information: Mapping[str, Any], seconds: float, named: 
     total = int(_number(information.get("message_count")))
     if total > named:
         yield f"{total - named:,} of the {total:,} messages are of topics that are not in the file: it was cut off."
-    yield f"The rates are the number of messages by the {seconds:.7g} s of the recording."
-    yield "The file contains neither subscribers (to) nor deadlines (deadline): edit to and deadline."
+    yield f"The rates are the number of messages divided by the {seconds:.7g} s of the recording."
+    yield "The file contains no subscribers and no deadlines: edit the keys to and deadline."

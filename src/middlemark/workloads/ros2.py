@@ -159,7 +159,7 @@ def _workload(
     counted = f"{format_count(messages, 'message')} of {format_count(len(topics), 'topic')}"
     remarks = [
         f"Seen in {seconds:g} s of a running ROS 2: {counted}.",
-        "ROS 2 does not record deadlines (deadline) or which topic follows another (after): edit deadline and after.",
+        "ROS 2 does not record deadlines, or which topic follows another: edit the keys deadline and after.",
         "Sizes and rates are the means of the received messages. type is the original type; plain octets are sent.",
         *(f"Left out, {why}: {', '.join(names)}." for why, names in left_out.items()),
     ]

@@ -113,8 +113,8 @@ def size_costs_nothing(small: CellResult, large: CellResult, memcpy_bytes_per_s:
     return RunWarning(
         "size-costs-nothing",
         f"{format_size(large.cell.size)} took {large_ns / 1000:.3g} µs and {format_size(small.cell.size)} took "
-        f"{small_ns / 1000:.3g} µs: copying the difference takes at least {copy_ns / 1000:.3g} µs, so a pointer was "
-        "passed although neither a loan nor one process was asked for",
+        f"{small_ns / 1000:.3g} µs: copying the additional bytes takes at least {copy_ns / 1000:.3g} µs, so a "
+        "pointer was passed, but the row has neither a loan nor a single process",
         "request this with --loan or --processes 1, or look up in the adapter's README which pointers it hands over",
     )
 

@@ -157,7 +157,7 @@ def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarn
     words = _COUNTED_IN_STREAMS.get(code, words) if stream else words
     theirs = code == "late" and any(each.imported for each in outcomes)
     if theirs:
-        words = "of {total:,} messages were late by the limit of the tool that measured them ({part})"
+        words = "of {total:,} messages were too late for the tool that measured them ({part})"
     counts = [counts_of(each) or TrialCounts() for each in outcomes]
     if stream and code == "publish-failed":  # includes publishes that timed out; back-pressure has its own warning
         counts = [

@@ -83,7 +83,8 @@ def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -
         found.append(
             RunWarning(
                 "p99-few-samples",
-                f"its p99 rests on the {beyond} slowest samples of {trials}: a single stall can cause that many",
+                f"its p99 depends on the {beyond} slowest samples of {trials}: a single stall can make this "
+                "number of samples slow",
                 "measure longer or more often: --duration 2s, --samples 10k, --trials 10",
             )
         )

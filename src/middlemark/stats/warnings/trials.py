@@ -151,8 +151,8 @@ def time_unaccounted(cell: Cell, outcome: TrialOutcome, spent_ns: float, samples
     return RunWarning(
         "time-unaccounted",
         f"its {samples:,} round trips, with writing and checking the payloads, make up {spent_ns / 1e9:.3g} of the "
-        f"{measured_ns / 1e9:.3g} s measured: {100 * unaccounted_ns / measured_ns:.0f} % of the time "
-        "passed between them",
+        f"{measured_ns / 1e9:.3g} s measured: {100 * unaccounted_ns / measured_ns:.0f} % of the time passed "
+        "between round trips",
         "an application would also wait for this time: quote messages per second with the latency, and find what "
         "the middleware does before and after a message: perf record -g -p PID",
     )

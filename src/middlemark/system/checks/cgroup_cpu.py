@@ -55,6 +55,6 @@ CHECK = Check(
     read=_read,
     sees=_sees,
     persist="where the group is created: CPUQuota= of the unit, --cpus of the container, limits.cpu of the pod",
-    risk="the machine's other processes have less",
+    risk="the other processes of the machine get less",
     change=_change,
 )

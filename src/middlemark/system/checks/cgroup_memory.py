@@ -26,6 +26,6 @@ CHECK = Check(
     read=lambda root: least(root, "memory", "memory.max", "memory.limit_in_bytes"),
     sees=_sees,
     persist="where the group is created: MemoryMax= of the unit, --memory of the container",
-    risk="the machine's other processes have less",
+    risk="the other processes of the machine get less",
     change=_change,
 )

@@ -33,7 +33,7 @@ def _sees(table: ConnectionTable, needs: Needs) -> Seen | None:
 
 CHECK = Check(
     name="conntrack",
-    looks=f"`net.netfilter.nf_conntrack_count` against `{NAME}`",
+    looks=f"`net.netfilter.nf_conntrack_count`, compared with `{NAME}`",
     why="when the table is full, the kernel drops packets of connections that are not in the table",
     rows="udp and tcp",
     read=_read,

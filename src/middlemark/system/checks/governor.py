@@ -25,8 +25,8 @@ def _sees(found: dict[str, str], _: Needs) -> Seen | None:
 CHECK = Check(
     name="governor",
     looks="`cpufreq/scaling_governor` of each processor",
-    why="the frequency follows the load: a candidate that works more gets a higher clock, and a role that wakes up has "
-    "the lowest",
+    why="the frequency follows the load: a candidate that works more gets a higher clock, and a role that wakes up "
+    "starts at the lowest frequency",
     rows="all; low rates most of all",
     read=lambda root: governors(root) or None,
     sees=_sees,

@@ -72,7 +72,7 @@ CHECK = Check(
     read=_read,
     sees=_sees,
     persist="irqaffinity= on the kernel's command line",
-    risk="the other processors serve the device",
+    risk="only the other processors serve the device",
     change=lambda found, needs: tuple(
         Setting(f"/proc/irq/{each.number}/smp_affinity_list", _others(found, needs))
         for each in _disturbing(found, needs)

@@ -34,7 +34,7 @@ def _sees(caps: tuple[Cap, ...], _: Needs) -> Seen | None:
 
 CHECK = Check(
     name="max_freq",
-    looks="`cpufreq/scaling_max_freq` against `cpuinfo_max_freq`",
+    looks="`cpufreq/scaling_max_freq`, compared with `cpuinfo_max_freq`",
     why="everything takes longer than the processor needs at its full frequency",
     rows="all",
     read=_read,

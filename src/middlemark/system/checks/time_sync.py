@@ -61,8 +61,8 @@ def _sees(time: TimeOfDay, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="time_sync",
     looks="what the kernel reports (adjtimex), and the daemons that synchronise the clock: chrony, ptp4l, ntpd, …",
-    why="clocks that drift apart increase the uncertainty of one-way latencies; the times that two hosts' programs "
-    "compare are wrong by the difference of the clocks",
+    why="clocks that drift apart increase the uncertainty of one-way latencies; if a program compares the times of "
+    "two hosts, its result is wrong by the difference of the clocks",
     rows="one-way latencies between hosts",
     read=_read,
     sees=_sees,

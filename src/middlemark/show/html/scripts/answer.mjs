@@ -3,7 +3,7 @@
 import { bytes, plain, rate, times, us } from "./words.mjs";
 
 const KEY = "answer.at";
-const MARKED = { holds: "holds", fails: "does not hold", undecided: "too few messages", failed: "failed" };
+const MARKED = { holds: "holds", fails: "misses a deadline", undecided: "too few messages", failed: "failed" };
 const ABSENT = "–";
 
 // Returns the chosen standing, or the usual one.
@@ -139,7 +139,7 @@ export function workloadAnswer({ data, styles }, graph, column) {
     headline,
     colour: leading?.colour ?? (mark === "undecided" ? "var(--quiet)" : "var(--bad)"),
     figure,
-    what: figure && (graph.columns.length > 1 ? `hold at ${graph.columns[column]}` : "hold every deadline"),
+    what: figure && (graph.columns.length > 1 ? `meet every deadline at ${graph.columns[column]}` : "meet every deadline"),
     ratio: "",
     mark,
     isSure: mark === "holds",

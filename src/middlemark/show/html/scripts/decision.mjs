@@ -1,4 +1,4 @@
-// A form for the reader's wish, and a figure of the measured configurations that hold it.
+// A form for the reader's wish, and a figure of the measured configurations that meet it.
 import * as Plot from "@observablehq/plot";
 import { decide } from "./choice.mjs";
 import { KINDS, lineName } from "./labels.mjs";
@@ -115,7 +115,7 @@ function explained(row, wish) {
 
 export const decision = {
   id: "decision",
-  title: "Configurations that hold it",
+  title: "Configurations that meet the requirements",
   says:
     "A full mark was measured. A hollow mark is interpolated between two measured sizes, has a lower " +
     "percentile, or, if nothing was measured near the rate, is for messages one at a time. A rate counts as " +
@@ -188,7 +188,7 @@ export const decision = {
       wish.budget && `${plain(wish.budget)} processors`,
     ];
     const notes = [
-      `${asked.filter(Boolean).join(", ")}: ${count("holds")} hold, ${count("fails")} do not, ` +
+      `${asked.filter(Boolean).join(", ")}: ${count("holds")} meet the requirements, ${count("fails")} do not, ` +
         `${count("unmeasured")} were never measured near this load (the table has the reasons).`,
     ];
     const lower = [

@@ -140,7 +140,7 @@ export const latencyThroughput = {
   title: "Latency as the load rises",
   says:
     "Latency against the rate received, one line a curve. A ring marks the knee: the highest load before " +
-    "latency rises steeply. Hollow marks did not hold their rate.",
+    "latency rises steeply. Hollow marks did not reach their rate.",
   has,
   lacks: () => absent,
   options: () => [
