@@ -74,7 +74,7 @@ class RosC {
     const bool calls = settings.pattern == Pattern::request_reply;
     const bool octets = settings.type == MessageType::octets;
     if (calls && !octets) {
-      throw AdapterError("rcl: a service carries octets only", "take type octets, or pattern ping-pong");
+      throw AdapterError("rcl: services support only octets", "take type octets, or pattern ping-pong");
     }
     const bool plain = !calls && octets && std::ranges::none_of(settings.topics, [](const TopicRequest& topic) {
       return topic.type != MessageType::octets || !topic.sizes_path.empty();

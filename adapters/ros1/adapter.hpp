@@ -63,7 +63,7 @@ class Ros1 {
   static void check(const Settings& settings) {
     ros1::Options{settings};
     if (settings.pattern == Pattern::request_reply && settings.type != MessageType::octets) {
-      throw AdapterError("ros1: a service carries octets only", "take type octets, or pattern ping-pong");
+      throw AdapterError("ros1: services support only octets", "take type octets, or pattern ping-pong");
     }
   }
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {

@@ -79,7 +79,7 @@ class Ros2Wire {
   static void check(const Settings& settings) {
     cyclonedds::check_domain(settings);
     if (settings.pattern == Pattern::request_reply && settings.type != MessageType::octets) {
-      throw AdapterError("ros2-wire: a service carries octets only", "take type octets, or pattern ping-pong");
+      throw AdapterError("ros2-wire: services support only octets", "take type octets, or pattern ping-pong");
     }
   }
 

@@ -77,7 +77,7 @@ class Udp {
     granted_bytes_ = grant(options_.receive_buffer_bytes.value_or(wanted));
     if (!layout.whole() && granted_bytes_ < message) {
       throw AdapterError("udp: the receive buffer of " + std::to_string(granted_bytes_) +
-                             " bytes does not hold a message of " + std::to_string(topic.message_bytes) +
+                             " bytes is smaller than a message of " + std::to_string(topic.message_bytes) +
                              " bytes, which takes " + std::to_string(message) + " in the buffer",
                          "sudo sysctl -w net.core.rmem_max=" + std::to_string(message / 2 + 1));
     }

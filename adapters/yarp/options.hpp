@@ -40,8 +40,7 @@ struct Options : Native {
         carrier(settings.is_default_configuration() ? tcp : settings.transport) {
     if (settings.calls_service() && carrier != tcp && carrier != fast_tcp) {
       throw AdapterError("yarp: " + carrier +
-                             " carries no calls, neither of octets nor of typed messages: a call could not be given up "
-                             "after a timeout",
+                             " has no calls, because YARP could not end a call after a timeout",
                          "choose the transport tcp or fast_tcp for request and reply");
     }
     std::size_t bytes = 1;  // the memory that one message in the queue of every subscriber takes

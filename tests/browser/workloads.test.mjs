@@ -38,7 +38,7 @@ describe("the report of a workload", { concurrency: 2 }, () => {
   it("shows the loads of a workload as a table, with details of every edge, chain and node", () =>
     on("robot", {}, async ({ page, complaints }) => {
       await drawAll(page);
-      await reads(page.locator("#verdict"), /robot: meets its deadlines over all 3 at scale 1; .* not over vega udp \([^)]*\); .*\.$/);
+      await reads(page.locator("#verdict"), /meets its deadlines over all 3 at scale 1; .* not over vega udp \([^)]*\); .*\.$/);
       const table = page.locator(".workload table").first();
       assert.deepEqual(await table.locator("thead th").allInnerTexts(), ["over", "scale 1", "scale 2", "scale 4"]);
       assert.deepEqual(await table.locator("tbody th").allInnerTexts(), [

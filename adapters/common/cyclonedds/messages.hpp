@@ -81,7 +81,7 @@ inline const std::vector<MessageType> types = kit::all_types;
 inline const std::vector<MessageType> types{MessageType::octets};
 
 [[nodiscard]] inline const dds_topic_descriptor_t& type_of(MessageType /*type*/) {
-  throw AdapterError("Cyclone DDS: this worker was built without idlc and carries octets only",
+  throw AdapterError("Cyclone DDS: this worker was built without idlc and supports only octets",
                      "apt install cyclonedds-tools, then build the worker again");
 }
 [[nodiscard]] inline std::unique_ptr<kit::TypedMessage> make_message(MessageType /*type*/, std::size_t /*bytes*/) {

@@ -135,7 +135,7 @@ impl Sender {
     }
 
     fn send(&mut self) -> Result<()> {
-        let payload = self.written().ok_or("there was no memory to write in")?;
+        let payload = self.written().ok_or("no memory was available for the message")?;
         match &self.route {
             Route::Topic(publisher) => publisher.put(payload).wait(),
             Route::Requests(querier, replies) => querier.get().payload(payload).with(replies.clone()).wait(),

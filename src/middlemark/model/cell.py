@@ -167,7 +167,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             default=("reliable",),
             default_text="`reliable`; a raw transport has its own",
             metavar="reliable|best-effort,…",
-            help="Delivery asked of the middleware.",
+            help="Delivery that the middleware must provide.",
             of="middleware",
             honour=one_of("reliability"),
         ),
@@ -206,7 +206,8 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             kind=words("level of security", *get_args(Security)),
             default=("none",),
             metavar="none|authenticated|signed|encrypted,…",
-            help="Protection of the messages: certificates or keys, made for each trial or --certs.",
+            help="Protection of the messages. Each trial makes its own certificates and keys, unless --certs names a "
+            "set.",
             honour=Honour(capability="security", cannot=unprotected, own=lambda transport: transport.security[0]),
         ),
     ] = "none"
@@ -434,7 +435,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             default=(None,),
             default_text="`as-is`",
             metavar="NAME=VALUE[&NAME=VALUE]…|as-is",
-            help="Settings of the machine for each trial, restored after it; separate several levels by ;.",
+            help="Settings of the machine that each trial changes and then restores; separate several levels by ;.",
             title="settings of the machine",
             none="as-is",
         ),

@@ -98,7 +98,7 @@ def _times_p50(name: str) -> Metric:
         return far / middle if middle and far is not None else None
 
     quantile = name.replace("_", ".")
-    return msgspec.structs.replace(_latency(f"{quantile}, in medians", figure, _NARROWER), unit="medians")
+    return msgspec.structs.replace(_latency(f"{quantile} divided by p50", figure, _NARROWER), unit="medians")
 
 
 def _of_summary(field: str, means: str, words: tuple[str, str] = _FASTER) -> Metric:
@@ -261,7 +261,7 @@ METRICS: Mapping[str, Metric] = {
         of_cell=True,
     ),
     "seconds_spread": Metric(
-        means="messages in the best second minus those in the worst second, divided by those in the median second",
+        means="the messages of the best second minus those of the worst, divided by those of the median second",
         figure=lambda _, trial: rates.spread_of_seconds(trial.outcome.series),
         unit="1",
         words=_NARROWER,
@@ -305,7 +305,7 @@ METRICS: Mapping[str, Metric] = {
         words=_FASTER,
     ),
     f"start.{COMPANION}": Metric(
-        means="from starting the companions (RouDi, a broker) until they say that they are ready",
+        means="from starting the companions (RouDi, a broker) until they report that they are ready",
         figure=lambda _, trial: sum(each.ready_ns for each in trial.outcome.companions) or None,
         unit="ns",
         words=_FASTER,

@@ -51,7 +51,7 @@ class LevelsOutput(Output, frozen=True, kw_only=True):
 
 
 class Edge(Output, frozen=True, kw_only=True, rename={"source": "from"}):
-    """The edge of a workload that takes the greatest part of its deadline."""
+    """The edge of a workload whose p99 is the largest part of its deadline."""
 
     name: str
     source: str

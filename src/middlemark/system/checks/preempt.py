@@ -30,7 +30,7 @@ def _sees(flavour: str, needs: Needs) -> Seen | None:
 CHECK = Check(
     name="preempt",
     looks="`/proc/version`, `/sys/kernel/realtime`, `/sys/kernel/debug/sched/preempt`",
-    why="a role that wakes up, whatever its priority, waits until the kernel ends its current work, which may take ms",
+    why="a role that wakes up waits until the kernel ends its current work, even at a high priority; this may take ms",
     rows="priority fifo or rr: p99.9 and above",
     read=_read,
     sees=_sees,

@@ -47,7 +47,8 @@ def _sees(stale: tuple[StaleFile, ...], needs: Needs) -> Seen | None:
 CHECK = Check(
     name="shm_leftovers",
     looks="files of middlewares in `/dev/shm` that no process has open or mapped",
-    why="files occupy memory; a middleware that finds an old segment with its name attaches to it or does not start",
+    why="files occupy memory; if a middleware finds an old segment with the name of its own, it attaches to that "
+    "segment or does not start",
     rows="shared memory",
     read=_read,
     sees=_sees,

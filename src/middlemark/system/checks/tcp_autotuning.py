@@ -49,7 +49,7 @@ def _change(found: tuple[Fixed, ...], needs: Needs) -> tuple[Setting, ...]:
 
 CHECK = Check(
     name="tcp_autotuning",
-    looks="whether the first value of `net.ipv4.tcp_rmem` or `net.ipv4.tcp_wmem` equals the third",
+    looks="the first and the third value of `net.ipv4.tcp_rmem` and `net.ipv4.tcp_wmem`, which may be equal",
     why="the kernel then cannot adapt the buffer to the connection: old messages wait in a send buffer that is too "
     "large, and a buffer that is too small limits the data in flight",
     rows="tcp: streams, and all messages over a link with delay",
