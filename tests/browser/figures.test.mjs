@@ -75,7 +75,7 @@ describe("the figures of a report", { concurrency: 2 }, () => {
       await page.getByLabel("Message size").fill("8 MiB");
       await reads(
         notes,
-        /0 meet the requirements, 0 do not, 3 were never .*: middlemark run --adapter cyclonedds,fastdds --size 8388608 --trials 10/,
+        /0 meet the requirements, 0 do not, 3 were .*: middlemark run --adapter cyclonedds,fastdds --size 8388608 --trials 10/,
       );
       await page.getByLabel("Message size").fill("1 KiB");
       await page.getByLabel("Messages a second").fill("100");
