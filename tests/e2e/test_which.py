@@ -232,7 +232,7 @@ def test_options_that_the_workload_determines_are_refused(bench: Bench) -> None:
             for each in ("size", "rate", "loss")
         ),
         "--scale: there are several levels of scale; give one level, for one question",
-        "--workload: a trial has too few messages of image and found to show whether deadlines hold",
+        "--workload: a trial has too few messages of image and found to show if it meets its deadlines",
     ):
         assert wrong in ended.err
     assert "fan-out.toml: sweep 1: there is no workload" in bench.run("which", "--workload", "fan-out").err

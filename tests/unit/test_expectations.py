@@ -302,7 +302,7 @@ ratio = "1.5"
 def test_a_selection_that_no_configuration_can_match_is_refused() -> None:
     assert problems_of(SWEEP + WANTING) == [
         "expect 1: no configuration has size 1 MiB; there is 64 B, 1 KiB and 64 KiB",
-        "expect 2: topic cmd_vel: no selected configuration carries a workload",
+        "expect 2: topic cmd_vel: no selected configuration has a workload",
         "expect 3: no configuration has adapter fastdds; there is cyclonedds",
         "expect 4: the two sides have no common size below 16 B, so no crossover can be seen",
         "expect 5: no sweep is called 'fast'; there is none",

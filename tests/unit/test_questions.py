@@ -67,7 +67,7 @@ def test_the_question_about_a_workload_is_about_its_deadlines() -> None:
     graph = {
         cell(name, workload=ROBOT, pattern="stream", rate=100.0, processes=2): [0.5] * 6 for name in ("lyra", "vega")
     }
-    assert question(document_of(run_of(graph))) == "Which middleware carries the workload robot within its deadlines?"
+    assert question(document_of(run_of(graph))) == "Which middleware meets the deadlines of the workload robot?"
 
 
 def test_the_question_about_two_runs_is_what_changed() -> None:

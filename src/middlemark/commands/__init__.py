@@ -96,7 +96,7 @@ NEXT_STEPS = (
     subcommand_metavar="[OPTION]…",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 everything measured; 1 a configuration failed, or something could not be stored or printed; "
-    "2 the request is wrong; 3 nothing could be measured; 4 a condition of --fail-if holds, "
+    "2 the request is wrong; 3 nothing could be measured; 4 a condition of --fail-if is met, "
     "selftest gave false verdicts, or doctor found something that falsifies or limits results; 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="middlemark")

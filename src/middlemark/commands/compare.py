@@ -68,8 +68,8 @@ def _factors(_context: click.Context, _parameter: click.Parameter, typed: str) -
 )
 @formats("text", "json", "csv", "markdown", "html")
 @fail_if_option(
-    "Exit with 4 if the condition holds. 'p50 slower than 5%': a comparison shows it; 'undecided': a comparison is "
-    "undecided."
+    "Exit with 4 if the condition is met. 'p50 slower than 5%': a comparison has this verdict; 'undecided': a "
+    "comparison is undecided."
 )
 def command(
     runs: tuple[str, ...],

@@ -54,7 +54,7 @@ def _names(_context: click.Context, _parameter: click.Parameter, typed: str) -> 
 )
 @metric_option("junit: the figure to compare: p50, p99, throughput, cpu, memory.", default="p50")
 @margin_option()
-@fail_if_option("junit: a test case fails only if the condition holds, as 'p50 slower than 5%'.")
+@fail_if_option("junit: a test case fails only if this condition is met, as 'p50 slower than 5%'.")
 def command(
     runs: tuple[str, ...],
     to: str,

@@ -281,7 +281,8 @@ _OTHER_OPTIONS: tuple[Decorator, ...] = (
     option("--breakdown", is_flag=True, group="Output", help="Print every row and where its time went."),
     quiet_option(),
     fail_if_option(
-        "Exit with 4 if the condition holds. 'expectations': an expectation does not hold; 'undecided': an expectation "
+        "Exit with 4 if the condition is met. 'expectations': an expectation does not hold; 'undecided': an "
+        "expectation "
         "does not hold, is undecided or is untestable."
     ),
 )

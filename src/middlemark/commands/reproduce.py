@@ -61,7 +61,8 @@ def _studies(_context: click.Context, _parameter: click.Parameter, typed: str) -
 @formats("text", "json", "csv", "markdown", "html")
 @quiet_option()
 @fail_if_option(
-    "Exit with 4 if the condition holds. 'expectations': a claim does not hold; 'undecided': a claim does not hold, is "
+    "Exit with 4 if the condition is met. 'expectations': a claim does not hold; 'undecided': a claim does not "
+    "hold, is "
     "undecided or is untestable."
 )
 def command(

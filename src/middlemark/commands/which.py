@@ -325,7 +325,7 @@ def _workload_problems(sweep: Sweep, sweeps: int) -> Iterator[Problem]:
             yield Problem(each.place, f"there are several levels of {each.factor}; give one level, for one question")
     for scale in sweep.levels("scale").values[:1]:
         if short := too_short(graph.under(float(str(scale)), 1), sweep.limits):
-            text = f"a trial has too few messages of {listing(short)} to show whether deadlines hold"
+            text = f"a trial has too few messages of {listing(short)} to show if it meets its deadlines"
             yield Problem("--workload", f"{text}; 1,000 or 10 s are needed: leave the duration out of the file")
 
 

@@ -251,7 +251,7 @@ _HELD = "highest rate of each publisher with loss and p99 within the limits, the
 _RATE = "messages per second that arrived intact at one subscriber (the mean over subscribers)"
 _BYTES = "payload received at one subscriber in 10⁶ bytes per second, with the 16 bytes of the header"
 _OF_LINK = (
-    "messages received as a share of the messages that the link can carry if each has its own frames; above 100 %: "
+    "messages received as a share of the messages that the link can transmit if each has its own frames; above 100 %: "
     "several messages shared a frame"
 )
 _LOST = "messages that never arrived at a subscriber they were sent to, and their share of the messages sent"

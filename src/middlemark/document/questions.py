@@ -27,8 +27,8 @@ def _asked(document: Document, rows: Sequence[Row]) -> str:
     if tools := dict.fromkeys(each.tool for run in document.runs for each in run.file.imported):
         return f"How fast is {_named(rows)}, measured by {listing([*tools])}?"
     if names := dict.fromkeys(each.workload.name for each in cells if each.workload):
-        carried = f"the workload {listing([*names])}"
-        return f"{_which(rows)} carries {carried} within its deadlines?"
+        graph = f"the workload {listing([*names])}"
+        return f"{_which(rows)} meets the deadlines of {graph}?"
     if document.costs:
         return f"What does security cost for {load(cells)}?"
     if len({row.name for row in rows}) == 1 or all(row.is_raw_transport for row in rows):

@@ -124,7 +124,7 @@ def cost_warnings(costs: tuple[WorkerCost, ...]) -> tuple[RunWarning, ...]:
         found.append(
             RunWarning(
                 "cost-of-one-process",
-                f"processor time, memory and switches are only those of process {costs[0].pid}",
+                f"processor time, memory and switches include only process {costs[0].pid}",
                 "rows measured here include all processes; run ddsperf with -c to print the peers' costs",
             )
         )

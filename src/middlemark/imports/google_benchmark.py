@@ -111,7 +111,7 @@ def _warnings(where: Cell, guessed: bool) -> list[RunWarning]:
     found = [
         RunWarning(
             "iteration-not-round-trip",
-            "its time is that of one iteration of the benchmark, shown here as a round trip",
+            "it is the time of one iteration of the benchmark, shown here as a round trip",
             "an iteration is a round trip only if the body sends a message and waits for the answer",
         ),
         RunWarning(

@@ -289,7 +289,7 @@ def _warnings(of: CountsTally, figures: Summary | None, pattern: str) -> list[Ru
         ),
         RunWarning(
             "size-of-type",
-            "its size is the number in the name of the type; the payload is neither written nor read",
+            "its size is the number in the name of the type; the tool neither writes nor reads the payload",
             "a middleware that passes pointers therefore seems equally fast at any size",
         ),
     ]

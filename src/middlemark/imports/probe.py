@@ -105,7 +105,7 @@ def _spans(of: Stamps, rate: Rate, kind: int) -> Iterator[ImportedTrial]:
             imported_warning(where),
             RunWarning(
                 f"{what}-not-round-trip",
-                f"its time is that of a {what} in the program, shown here as a round trip",
+                f"it is the time of a {what} in the program, shown here as a round trip",
                 f"the {what} may contain no message; compare it with the same {what} in other recordings",
             ),
             *written_back([of]),

@@ -301,7 +301,7 @@ def _warnings(run: _Run, form: Form) -> list[RunWarning]:
         found.append(
             RunWarning(
                 "first-samples-only",
-                f"median and 99 % of `# Overall` are those of the first {_KEPT:,} of {run.result.count:,} round trips"
+                f"median and 99 % of `# Overall` include only the first {_KEPT:,} of {run.result.count:,} round trips"
                 f"{also}",
                 "minimum and maximum include all round trips; for quantiles of all, measure again with Middlemark",
             )

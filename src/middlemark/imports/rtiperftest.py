@@ -204,8 +204,8 @@ def _cut(summary: object) -> list[RunWarning]:
     return [
         RunWarning(
             "no-summary",
-            "the log ends before its summary: the rate is the median of its intervals, and the latencies are those of "
-            "the last interval",
+            "the log ends before its summary: the rate is the median of its intervals, and the latencies are "
+            "from the last interval",
             "let perftest end normally, for example with -executionTime",
         )
     ]

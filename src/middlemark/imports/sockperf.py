@@ -146,7 +146,7 @@ def _stream(run: _SockperfRun) -> ImportedTrial:
     where = cell("socket (sockperf)", 0, "stream", topics=1, rate="max")
     sent = RunWarning(
         "sent-not-received",
-        "sockperf's message rate is that of its client, which does not know how many messages arrived",
+        "sockperf's message rate is the rate that its client sent; the client does not know how many messages arrived",
         "measure a stream with Middlemark, or compare it only with rates that were sent",
     )
     return ImportedTrial(cell=where, sent_hz=run.sent_hz, warnings=(imported_warning(where), sent))

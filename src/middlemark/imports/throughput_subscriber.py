@@ -20,7 +20,7 @@ FORM = Form(
         PrintedColumn("Payload size", "other", "bytes", "interval", "size"),
         PrintedColumn("Total received: … samples", "count", "", "so far", "received"),
         PrintedColumn("… bytes", "count", "bytes", "so far", "", "8 bytes more for each sample than its payload"),
-        PrintedColumn("Out of order", "count", "", "so far", "", "jumps of the number: lost or out of order"),
+        PrintedColumn("Out of order", "count", "", "so far", "", "jumps of the number: messages lost or out of order"),
         PrintedColumn("samples/s", "rate", "1/s", "interval", "received"),
         PrintedColumn("Mbit/s", "rate", "Mbit/s", "interval", "", "bytes cut off to multiples of 125,000"),
     ),
@@ -89,7 +89,7 @@ def _measured(run: _Intervals) -> ImportedTrial:
         warnings.append(
             RunWarning(
                 "out-of-order",
-                f"the tool counts {run.jumps:,} jumps in the samples' numbers, which can be losses or another order",
+                f"the tool counts {run.jumps:,} jumps in the samples' numbers: lost samples, or samples out of order",
                 "measure again with Middlemark, which counts both",
             )
         )

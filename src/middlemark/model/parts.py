@@ -258,7 +258,7 @@ class _Finder:
     def _no_topic(self, picked: Picked, cells: Collection[int]) -> str:
         graphs = dict.fromkeys(graph for index in cells if (graph := self._plan.cells[index].workload))
         if not graphs:
-            return f"topic {picked.topic}: no selected configuration carries a workload"
+            return f"topic {picked.topic}: no selected configuration has a workload"
         topics = {each.name: each for graph in graphs for each in graph.topics}
         if picked.topic not in topics:
             return f"no topic '{picked.topic}'; {did_you_mean(picked.topic, topics)}"

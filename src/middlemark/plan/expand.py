@@ -46,7 +46,7 @@ _SETTLED_LATE = ("pin", *(name for name, each in FACTORS.items() if each.applies
 """Factors whose levels are only known once a cell is made."""
 
 
-ONE_SIZE = "it carries messages of one size per topic, and the workload's sizes vary"
+ONE_SIZE = "it supports one message size per topic, and the workload's sizes vary"
 
 
 class Lack(msgspec.Struct, frozen=True):

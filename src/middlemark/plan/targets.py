@@ -123,7 +123,7 @@ def _with_pairs(
     if asked.values == (SAME,):
         return targets
     if sweep.workload is not None:
-        text = "a workload has no receivers of their own, because its processes send and receive; use pattern stream"
+        text = "in a workload the same processes send and receive, so they cannot use two adapters; use pattern stream"
         problems.append(Problem(asked.place, text))
     if context.hosts:
         problems.append(Problem(asked.place, "pairs are measured on one machine; leave out --hosts"))

@@ -261,7 +261,8 @@ METRICS: Mapping[str, Metric] = {
         of_cell=True,
     ),
     "seconds_spread": Metric(
-        means="the messages of the best second minus those of the worst, divided by those of the median second",
+        means="the messages of the best second minus the messages of the worst second, divided by the messages of the "
+        "median second",
         figure=lambda _, trial: rates.spread_of_seconds(trial.outcome.series),
         unit="1",
         words=_NARROWER,

@@ -160,7 +160,7 @@ def reasons_against(pairing: Pairing) -> tuple[str, ...]:
     reasons = (
         f"sizes of {a.size:,} and {b.size:,} bytes" if a.size != b.size else "",
         f"{a.pattern} against {b.pattern}: these patterns measure different times" if a.pattern != b.pattern else "",
-        "polling against blocking are different experiments" if len(polling) == 2 else "",
+        "polling and blocking are different experiments" if len(polling) == 2 else "",
         f"{a.payload} against {b.payload} payloads" if len(payloads) == 2 else "",
         *(_imported(each) for each in (pairing.a, pairing.b)),
         "different machines" if len(machines) == 2 else "",

@@ -100,8 +100,8 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
         Key(
             name="budget",
             kind=seconds(1e-6),
-            help="The time for the rounds of the run's races, or without a race for all trials. Trials that do "
-            "not fit are left out. --budget overrides this time.",
+            help="The time for the rounds of races; without a race, for all trials. Trials that do not fit are left "
+            "out. --budget overrides this time.",
             option=False,
             default_text="`10m` for a race, else no limit",
         ),

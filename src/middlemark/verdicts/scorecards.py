@@ -74,7 +74,12 @@ def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], varied: frozense
     """Return the scorecard of one experiment; None: fewer than two candidates, or no common metric."""
     sizes = sorted({size for of in group.values() for size in of})
     whole = {name: of for name, of in group.items() if len(of) == len(sizes)}
-    left_out = [f"{name}: no result over its named transport at every size" for name in group if name not in whole]
+    left_out = [
+        f"{name}: a result over its named transport is missing at some sizes"
+        f"{name}: a result over its named transport is missing at some sizes"
+        for name in group
+        if name not in whole
+    ]
     if len(whole) < 2:
         return None
     any_row = next(iter(next(iter(whole.values())).values()))

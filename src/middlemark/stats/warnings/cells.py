@@ -133,7 +133,7 @@ def _protection_contradicted(cell: Cell, outcomes: Sequence[TrialOutcome]) -> Ru
 
 
 _COUNTED = {
-    "loss": ("lost", "of {total:,} replies never arrived ({part}); the latency is that of the replies that arrived"),
+    "loss": ("lost", "of {total:,} replies never arrived ({part}); the latency includes only the replies that arrived"),
     "late": ("late", "of {total:,} replies arrived after their timeout ({part}) and do not count as samples"),
     "publish-failed": ("publish_failed", "of {total:,} messages were refused by the middleware ({part})"),
     "damaged": (
@@ -146,7 +146,7 @@ _COUNTED = {
 """Warnings about a count above zero: code → (field of TrialCounts, the words after the number)."""
 
 _COUNTED_IN_STREAMS = {
-    "loss": "of {total:,} messages never arrived ({part}); rate and latency are those of the messages that arrived",
+    "loss": "of {total:,} messages never arrived ({part}); rate and latency include only the messages that arrived",
     "damaged": "of {total:,} messages arrived with wrong content ({part}); they count in no rate and no latency",
 }
 

@@ -49,7 +49,7 @@ def _loss_behind_latency(counts: TrialCounts, latency: Summary | None) -> RunWar
     arrived = 100 * counts.received / expected
     return RunWarning(
         "loss-behind-latency",
-        f"its latency is that of the {arrived:.3g} % of the messages that arrived",
+        f"its latency includes only the {arrived:.3g} % of the messages that arrived",
         "quote it with its loss, or find the highest rate without loss: --rate sustainable",
     )
 

@@ -54,6 +54,6 @@ CHECK = Check(
     sees=_sees,
     persist="idle=poll on the guest's kernel command line; halt_poll_ns of the host's module kvm",
     risk="idle processors spin: this causes heat and takes time from the host's other machines; the latencies are "
-    "those of a machine whose processors never sleep",
+    "valid only for machines whose processors never sleep",
     change=_change,
 )
