@@ -84,7 +84,7 @@ function judged(cells, wish) {
     cells: found.cells,
   });
   if (found.loss > MOST_LOSS) settle("fails", { loses: found.loss });
-  if (found.value === null) settle("unmeasured", "no percentile has samples enough");
+  if (found.value === null) settle("unmeasured", "no percentile has enough samples");
   else if (wish.deadline !== undefined) {
     row.margin = 1 - found.value / wish.deadline;
     if (found.value > wish.deadline) settle("fails", { late: found.value / wish.deadline - 1 });

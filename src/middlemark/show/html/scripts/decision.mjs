@@ -120,7 +120,7 @@ export const decision = {
     "A full mark was measured. A hollow mark is interpolated between two measured sizes, has a lower " +
     "percentile, or, if nothing was measured near the rate, is for messages one at a time. A rate counts as " +
     "measured within a factor of two; there is no interpolation between sizes that are more than 64 times " +
-    "apart. “Held at” names the percentile that is judged.",
+    "apart. “Held at” names the percentile by which a row is judged.",
   has: (data) => data.cells.some((each) => !each.failed),
   lacks: () => "every trial failed",
   options(context) {
@@ -206,7 +206,7 @@ export const decision = {
       notes,
       absent:
         wish.processes === undefined
-          ? "Nothing was measured of this selection."
+          ? "Nothing was measured for this selection."
           : `Nothing was measured with ${plain(wish.processes)} processes in this selection.`,
     };
   },

@@ -118,7 +118,7 @@ export const percentileCurve = {
   title: "Percentile curve",
   says:
     "Latency at each percentile, stretched towards the rare slow messages: every step to the right is ten " +
-    "times rarer. A flat line is predictable; a line that climbs late has stalls. The last point is the " +
+    "times rarer. A flat line is predictable; a line that rises only at its end shows stalls. The last point is the " +
     "slowest message.",
   has: (data) => data.cells.some(has),
   lacks: () => "no samples are kept",

@@ -93,7 +93,7 @@ const forestOf = ({ id, title, says, fixed = {}, most = MOST, isFixed }) => ({
       );
     const leftOut = context.data.comparisons_left_out?.[option("factor")];
     if (leftOut)
-      notes.push(`${leftOut.toLocaleString("en")} more were judged with these, but this file has no room for them.`);
+      notes.push(`${leftOut.toLocaleString("en")} more comparisons were judged, but this file has no room for them.`);
     return {
       rows,
       columns,

@@ -33,7 +33,7 @@ export const timesRawTransport = along({
   id: "times-raw-transport",
   title: "How many times the raw transport of the same carrier",
   says:
-    "The p50 of a configuration divided by that of the raw transport over the same carrier, at the same size " +
+    "The p50 of a configuration divided by the p50 of the raw transport over the same carrier, at the same size " +
     "and with the same way of receiving. 1 is the raw transport itself; the scale is logarithmic.",
   metrics: [
     {

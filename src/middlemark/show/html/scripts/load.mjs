@@ -139,7 +139,7 @@ export const latencyThroughput = {
   id: "latency-throughput",
   title: "Latency as the load rises",
   says:
-    "Latency against the rate received, one line a curve. A ring marks the knee: the highest load before " +
+    "Latency against the rate received, one line for each curve. A ring marks the knee: the highest load before " +
     "latency rises steeply. Hollow marks did not reach their rate.",
   has,
   lacks: () => absent,

@@ -31,7 +31,7 @@ export const order = {
     return {
       rows,
       columns,
-      notes: run?.order_cut ? ["Only the first 2,000 are kept here."] : [],
+      notes: run?.order_cut ? ["Only the first 2,000 trials are shown."] : [],
       absent: "No order is known.",
     };
   },
