@@ -19,7 +19,7 @@ FORM = Form(
         PrintedColumn("[Subscriber]", "duration", "s", "interval", "", "the length of the interval"),
         PrintedColumn("Payload size", "other", "bytes", "interval", "size"),
         PrintedColumn("Total received: … samples", "count", "", "so far", "received"),
-        PrintedColumn("… bytes", "count", "bytes", "so far", "", "8 bytes more for each sample than its payload"),
+        PrintedColumn("… bytes", "count", "bytes", "so far", "", "for each sample 8 bytes more than its payload"),
         PrintedColumn("Out of order", "count", "", "so far", "", "jumps of the number: messages lost or out of order"),
         PrintedColumn("samples/s", "rate", "1/s", "interval", "received"),
         PrintedColumn("Mbit/s", "rate", "Mbit/s", "interval", "", "bytes cut off to multiples of 125,000"),

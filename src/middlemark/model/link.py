@@ -142,7 +142,7 @@ def link_of(table: Mapping[str, object]) -> Link:
         field, read, _ = _KEYS[name]
         found[field] = read(value)
     if "rate_bps" not in found:
-        raise Wrong("a link has a rate; write 1gbit first")
+        raise Wrong("a link needs a rate; write it first, as in 1gbit")
     link = Link(**found)
     if link.jitter_s > link.delay_s:
         raise Wrong("the jitter is larger than the delay: a frame cannot arrive before it is sent")
