@@ -50,7 +50,7 @@ def test_a_written_link_reads_back_as_the_same(link: Link) -> None:
         ("1gbit,loss=100%", "below 100%"),
         ("1gbit,loss=1%,loss=2%", "loss is given twice"),
         ("1gbit,mtu=100", "is not a whole number from 576 to 9000"),
-        ("delay=2ms", "a link has a rate"),
+        ("delay=2ms", "a link needs a rate"),
         ("1gbit,jitter=1ms", "the jitter is larger than the delay"),
         ("1gbit,reorder=1%", "reorder without a delay"),
     ],
