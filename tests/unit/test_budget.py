@@ -88,7 +88,7 @@ def test_with_fewer_than_six_trials_the_note_says_that_no_verdict_is_possible() 
     assert shorter.fitted is not None
     assert (shorter.fitted.trials, shorter.fitted.verdicts) == (3, False)
     assert shorter.fitted.wider == pytest.approx((10 / 3) ** 0.5)
-    assert "3 trials per row instead of 10: no verdict is possible, which needs 6 trials, and intervals" in (
+    assert "3 trials per row instead of 10: no verdict is possible (a verdict needs 6 trials), and intervals" in (
         shorter.notes[0].text
     )
 

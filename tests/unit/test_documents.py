@@ -155,9 +155,7 @@ def test_the_documents_say_which_built_adapters_serve_and_keep_a_history() -> No
         for row in table("docs/reference/workloads.md", "adapter | a late joiner")
         for name in re.findall(r"`([\w-]+)`", row[0])
     }
-    served = re.search(
-        r"- A service is two edges,.*? chain\. (.+?) carry it by their own", page("docs/reference/workloads.md")
-    )
+    served = re.search(r"- A service is two edges,.*? chain\. (.+?) use their own", page("docs/reference/workloads.md"))
     assert served
     for worker in find_workers()[0]:
         about = worker.description

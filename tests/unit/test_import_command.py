@@ -136,7 +136,7 @@ def test_an_unknown_table_is_refused_with_the_nearest_format(tmp_path):
 
 def test_a_log_without_a_complete_figure_is_refused_with_its_tool(tmp_path):
     (problem,) = problems(imported(tmp_path, FIXTURES / "ddsperf" / "pong.log"))
-    assert "has ddsperf's lines, but not one complete figure" in problem
+    assert "has ddsperf's lines, but no complete figure" in problem
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
@@ -281,7 +281,7 @@ def test_late_messages_of_another_tool_are_not_missing_samples(tmp_path):
     (cell,) = read_output("run", result.stdout)["cells"]
     assert (cell["received"], cell["late"], cell["lost"]) == (24_722, 76, 4)
     (late,) = [each for each in cell["warnings"] if each["code"] == "late"]
-    assert "by the limit of the tool" in late["text"]
+    assert "too late for the tool" in late["text"]
     assert "timeout" not in late["text"] + late["advice"]
 
 

@@ -328,7 +328,7 @@ def test_every_row_of_irobots_results_is_a_stream() -> None:
     scan = rows["bergen scan"]
     assert us(scan.times.one_way_from_sent_ns) == near(mean=902, stdev=1_204, min=402, max=31_877)
     assert (scan.cell.size, scan.cell.rate) == (5_000, 10)
-    assert "too late, after more than 50 ms or than a period: 3 messages" in warning(scan, "maximum-cut")
+    assert "longer than 50 ms or than a period: 3 messages" in warning(scan, "maximum-cut")
     assert "maximum-cut" not in codes(rows["oslo wheel"])
 
 

@@ -187,8 +187,8 @@ def test_a_workload_notes_only_the_history_and_reliability_of_its_own_topics() -
     assert pairs_of(plan) == ["cyclonedds udp", "cyclonedds shm", "lossy udp"]
     noted = [each for each in texts_of(plan) if "depth" in each or "reliab" in each]
     assert noted == [
-        "sweep 1: cyclonedds shm: depth 16 for map, which the transport supports",
-        "sweep 1: lossy udp: reliability best-effort for image and map, which the transport supports",
+        "sweep 1: cyclonedds shm: depth 16 for map, because the transport supports nothing else",
+        "sweep 1: lossy udp: reliability best-effort for image and map, because the transport supports nothing else",
     ]
 
 
@@ -202,7 +202,7 @@ def test_a_workload_notes_a_transports_history_for_late_joiners() -> None:
     )
     plan = plan_of(text, (CYCLONE, last, whole))
     assert [each for each in texts_of(plan) if "volatile" in each or "history" in each] == [
-        "sweep 1: cyclonedds udp: durability volatile for tf and map, which the transport supports",
-        "sweep 1: cyclonedds shm: durability volatile for tf and map, which the transport supports",
-        "sweep 1: last tcp: a history of 1 for tf, which the transport supports",
+        "sweep 1: cyclonedds udp: durability volatile for tf and map, because the transport supports nothing else",
+        "sweep 1: cyclonedds shm: durability volatile for tf and map, because the transport supports nothing else",
+        "sweep 1: last tcp: a history of 1 for tf, because the transport supports nothing else",
     ]

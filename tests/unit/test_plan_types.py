@@ -28,7 +28,7 @@ def test_a_type_is_a_factor_whose_default_is_octets() -> None:
 
 def test_a_type_that_the_transport_does_not_carry_is_refused() -> None:
     assert problems_of("[[sweep]]\nadapter='plain'\ntype='image'", (TYPED, PLAIN)) == [
-        "sweep 1: type: no transport of plain can honour type image: plain udp: it carries octets, not image"
+        "sweep 1: type: no transport of plain can honour type image: plain udp: it supports octets, not image"
     ]
     assert cells_of("[[sweep]]\ntype='image'") == [("typed", "image", 1024)]
 
@@ -86,8 +86,8 @@ def test_topics_of_a_workload_are_typed_if_the_transport_and_their_size_allow() 
         assert settings.type == "octets"
     assert carried == {"typed": ["image", "octets"], "plain": ["octets", "octets"]}
     notes = texts_of(plan)
-    assert any("typed udp: messages of type imu are carried as octets" in each for each in notes)
-    assert any("plain udp: messages of type image and imu are carried as octets" in each for each in notes)
+    assert any("typed udp: messages of type imu are sent as octets" in each for each in notes)
+    assert any("plain udp: messages of type image and imu are sent as octets" in each for each in notes)
 
 
 def test_workers_receive_the_type_of_a_single_topic() -> None:

@@ -225,7 +225,9 @@ def test_a_file_that_is_no_result_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_that_is_too_doubtful_is_refused_with_the_reason(tmp_path: Path) -> None:
     few = run_of({made_cell("lyra"): [1000.0] * 3})
-    assert refusals(few) == ["no configuration has 6 trials, which an interval needs (the most is 3); add --trials 10"]
+    assert refusals(few) == [
+        "no configuration has 6 trials, the fewest for an interval (the most is 3); add --trials 10"
+    ]
     doubtful = run_of({made_cell("lyra"): [1000.0] * 8}, warnings=[RunWarning("drift", "it drifts")])
     assert refusals(doubtful)[0].startswith("1 of 1 configuration are doubtful (drift)")
     interrupted = run_of({made_cell("lyra"): [1000.0] * 8}, interrupted=True)

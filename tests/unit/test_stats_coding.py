@@ -95,8 +95,8 @@ def test_a_coding_median_longer_than_its_part_is_left_out_with_the_reason(ns: in
     else:
         assert ns_by_part(parts)["write"] == 10_000
         assert absent == (
-            "serialize: left out, because its median over all messages (12.1 µs) is more than the time of write, which"
-            " contains it, in the messages of median latency (10 µs)"
+            "serialize: left out, because its median over all messages is 12.1 µs, but in messages of median latency"
+            " write, which contains it, takes only 10 µs"
         )
 
 

@@ -94,7 +94,7 @@ def test_a_rate_that_does_not_exist_is_a_failure_with_the_reason(launching: Laun
     outcome = sought(launching, script={"p99_per_hz": "1000000000"}, max_p99_s=1e-6)
     assert outcome.failed is not None
     assert outcome.failed.code == "unsustainable"
-    assert "even 8 Hz did not hold: p99 was" in outcome.failed.text
+    assert "even 8 Hz exceeded the limits: p99 was" in outcome.failed.text
     assert "(allowed: 1 µs)" in outcome.failed.text
     assert "--rate curve" in outcome.failed.advice
     assert outcome.counts is None

@@ -106,7 +106,7 @@ def paced(**given: Any) -> PublisherResult:
 def test_missed_instants_are_reported_and_never_stretched(missed: dict[str, int], words: str) -> None:
     warnings = found(paced(**missed), asked=cell(rate=1000.0))
     assert list(warnings) == ["missed-instants"]
-    assert warnings["missed-instants"].text.startswith("the rate of 1,000 Hz was not held: ")
+    assert warnings["missed-instants"].text.startswith("the rate of 1,000 Hz was not reached: ")
     assert words in warnings["missed-instants"].text
 
 
@@ -148,5 +148,5 @@ def test_a_subscriber_that_was_still_receiving_is_reported() -> None:
 
 def test_a_flood_in_which_only_some_messages_are_timed_is_reported() -> None:
     warnings = found(publisher(stamped_every=61, writing_ns=None))
-    assert "one in 61 of publisher 0 is timed; all are counted" in warnings["stamped-in-part"].text
+    assert "one message in 61 of publisher 0 is timed; all are counted" in warnings["stamped-in-part"].text
     assert "stamped-in-part" not in found(publisher())
