@@ -141,10 +141,7 @@ def _stamps(path: Path, parts: Sequence[Path]) -> "tuple[Source, Log]":
             [
                 Problem(
                     plain(str(path)),
-                    plain(
-                        f"contains neither a topic with both ends nor a span: {reason}"
-                        f"contains neither a topic with both ends nor a span: {reason}"
-                    ),
+                    plain(f"contains neither a topic with both ends nor a span: {reason}"),
                 )
             ]
         )

@@ -102,8 +102,8 @@ def method(history: History) -> Sequence[str]:
         filter(
             None,
             (
-                "A ratio is the figure divided by the baseline of the same run; less is better. Without a change, at "
-                "most one series in 200 shows one."
+                "A ratio is the figure divided by the baseline of the same run; less is better. If nothing "
+                "changed, at most one series in 200 shows a change."
                 if history.series
                 else "",
                 others,

@@ -481,7 +481,6 @@ def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: 
             notes.append(
                 Note(
                     place,
-                    f"{target.name}: {level} for {_some(names)}, because the transport supports nothing else"
                     f"{target.name}: {level} for {_some(names)}, because the transport supports nothing else",
                 )
             )

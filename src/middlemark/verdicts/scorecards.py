@@ -75,10 +75,7 @@ def _scorecard(group: Mapping[str, Sizes], runs: Sequence[Run], varied: frozense
     sizes = sorted({size for of in group.values() for size in of})
     whole = {name: of for name, of in group.items() if len(of) == len(sizes)}
     left_out = [
-        f"{name}: a result over its named transport is missing at some sizes"
-        f"{name}: a result over its named transport is missing at some sizes"
-        for name in group
-        if name not in whole
+        f"{name}: a result over its named transport is missing at some sizes" for name in group if name not in whole
     ]
     if len(whole) < 2:
         return None

@@ -138,7 +138,8 @@ _COUNTED = {
     "publish-failed": ("publish_failed", "of {total:,} messages were refused by the middleware ({part})"),
     "damaged": (
         "damaged",
-        "of {total:,} messages arrived with wrong content ({part}); those seen by the ping do not count as samples",
+        "of {total:,} messages arrived with wrong content ({part}); messages that the ping found damaged do not "
+        "count as samples",
     ),
     "duplicated": ("duplicated", "of {total:,} messages arrived more than once ({part})"),
     "reordered": ("reordered", "of {total:,} messages arrived out of order ({part})"),
