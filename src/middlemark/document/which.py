@@ -108,7 +108,7 @@ def how_sure(verdict: RaceVerdict) -> str:
         names = listing([each.row.name for each in verdict.also])
         parts.append(f"{names} {'are' if many else 'is'} equivalent to the best, or the difference is undecided.")
     parts += [
-        f"Over all its trials {each.row.name} does not hold: {each.row.result.workload.first_failing}."
+        f"Over all its trials {each.row.name} misses a deadline: {each.row.result.workload.first_failing}."
         for each in verdict.answer[:1]
         if each.row.result.workload and each.row.result.workload.holds is False
     ]
@@ -272,10 +272,9 @@ def reasons(verdict: RaceVerdict) -> str:
 
 
 def deadlines(verdict: RaceVerdict) -> str:
-    """Return the candidates that hold every deadline, and for each other candidate the edge that fails first.
+    """Return which candidates meet every deadline, and which edge fails first over others; empty: no workload.
 
-    Empty: the race has no workload. ``lyra shm and lyra udp hold every deadline; image → detector fails first over vega
-    udp.``
+    ``lyra shm and lyra udp meet every deadline; image → detector fails first over vega udp.``
     """
     results = {each.row.name: (each, each.row.result.workload) for each in verdict.candidates}
     if not any(graph for _, graph in results.values()):
@@ -292,9 +291,9 @@ def deadlines(verdict: RaceVerdict) -> str:
             failing.setdefault(graph.first_failing or (worst.label if worst else "an edge"), []).append(name)
         else:
             (holding if graph.holds else undecided).append(name)
-    hold = "holds" if len(holding) == 1 else "hold"
-    none_holds = f"No candidate {'is known to hold' if undecided else 'holds'} every deadline"
-    parts = [f"{every(holding)} {hold} every deadline" if holding else none_holds]
+    meet = "meets" if len(holding) == 1 else "meet"
+    none_meets = f"No candidate {'is known to meet' if undecided else 'meets'} every deadline"
+    parts = [f"{every(holding)} {meet} every deadline" if holding else none_meets]
     parts += [f"{edge} fails first over {every(names)}" for edge, names in failing.items()]
     parts += [f"too few messages for a verdict over {every(undecided)}"] if undecided else []
     parts += [f"no result over {every(without)}"] if without else []

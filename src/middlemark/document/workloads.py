@@ -18,7 +18,7 @@ NO_VERDICT = "too few messages for a verdict"
 
 
 def conclusion(table: GraphTable) -> str:
-    """Return one sentence: the middlewares that hold in each column, and for the others the edge that fails first."""
+    """Return which middlewares meet the deadlines in each column, and which edge fails first over the others."""
     parts = []
     for at, column in enumerate(table.columns):
         found, where = table.verdict(at), table.at(column)
@@ -26,11 +26,13 @@ def conclusion(table: GraphTable) -> str:
         if found.mark == "undecided":
             parts.append(f"{NO_VERDICT}{where}, or no deadlines")
         elif found.mark == "does not hold":
-            parts.append(f"does not hold over any of {number}{where}: {_edges_of(table, at, found.others)}")
+            parts.append(f"misses deadlines over all {number}{where}: {_edges_of(table, at, found.others)}")
         elif not found.others:
-            parts.append(f"holds over all {number}{where}" if number > 1 else f"holds over {found.holding[0]}{where}")
+            over = f"all {number}" if number > 1 else found.holding[0]
+            parts.append(f"meets its deadlines over {over}{where}")
         else:
-            parts.append(f"holds over {every(found.holding)}{where}, not over {_edges_of(table, at, found.others)}")
+            others = _edges_of(table, at, found.others)
+            parts.append(f"meets its deadlines over {every(found.holding)}{where}, not over {others}")
     return f"{table.name}: {'; '.join(parts)}."
 
 
@@ -49,10 +51,10 @@ def _edges_of(table: GraphTable, column: int, names: Sequence[str]) -> str:
 
 
 def short_verdict(found: ColumnVerdict) -> str:
-    """Return a column's verdict as a heading: ``lyra udp and vega udp hold``."""
+    """Return a column's verdict as a heading: ``lyra udp and vega udp meet the deadlines``."""
     if found.mark == "holds":
-        return f"{some(found.holding)} {'hold' if len(found.holding) > 1 else 'holds'}"
-    return NO_VERDICT.capitalize() if found.mark == "undecided" else "None holds"
+        return f"{some(found.holding)} {'meet' if len(found.holding) > 1 else 'meets'} the deadlines"
+    return NO_VERDICT.capitalize() if found.mark == "undecided" else "None meets the deadlines"
 
 
 def failing(table: GraphTable) -> Iterator[str]:
@@ -97,7 +99,7 @@ def cheapest_text(table: GraphTable, found: Cheapest) -> str:
     """Return the middleware that takes the least processor time of those that hold, and how sure this is."""
     against = "" if found.sure else f"; significantly less than {found.beaten} of {found.others}"
     where = table.at(found.column)
-    return f"{found.row.name} takes the least processor time of those that hold{where}{against}"
+    return f"{found.row.name} takes the least processor time of the rows that meet the deadlines{where}{against}"
 
 
 def graph_table(table: GraphTable) -> Table:
@@ -114,7 +116,7 @@ def graph_table(table: GraphTable) -> Table:
             )
             for line in table.lines
         ),
-        legend=("✓ holds its deadlines", "✗ does not hold them", f"? {NO_VERDICT}"),
+        legend=("✓ meets its deadlines", "✗ misses a deadline", f"? {NO_VERDICT}"),
     )
 
 

@@ -282,7 +282,7 @@ class Second(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     who: str
     sent: int | None = None
-    """None: the worker has no role that sends."""
+    """None if the worker has no role that sends."""
     received: int | None = None
     duplicated: int | None = None
     reordered: int | None = None
@@ -361,7 +361,7 @@ class ProtectionProof(msgspec.Struct, frozen=True, kw_only=True, rename="kebab")
     payload_not_seen: bool | None = None
     """True if a capture of the cell's traffic lacks a pattern that a capture at ``none`` contains."""
     stranger_refused: bool | None = None
-    """True if a participant with another authority's certificate, or with an unknown key, was rejected."""
+    """A participant with a certificate of another authority, or with an unknown key, was refused."""
     unauthorised_refused: bool | None = None
     """True if a participant with a certificate but without permission received nothing."""
     absent: dict[str, str] = {}

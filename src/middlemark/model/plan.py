@@ -136,7 +136,7 @@ class Race(msgspec.Struct, frozen=True, kw_only=True):
     """A round begins only if it would end within this time after the first trial."""
     wanted: Wanted = Wanted()
     metric: Raced = "p50"
-    """The metric that decides the race. A race of workloads is decided by the largest share of a deadline instead."""
+    """The metric that decides. A race of workloads uses the largest share of a deadline instead."""
     question: bool = False
     """True: all cells race each other, to answer one question (``which``). False: each experiment has its own race."""
 

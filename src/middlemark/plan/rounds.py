@@ -88,8 +88,8 @@ def within(plan: Plan, budget_s: float) -> Plan:
 
 
 def _cost(fitted: Fitted) -> str:
-    """Return the text of a note: the trials that remain, and how much wider the intervals become."""
-    verdicts = "" if fitted.verdicts else f"no verdict is possible, which needs {FIRST_ROUNDS} trials, and "
+    """Return how many trials are left, and how much certainty is lost."""
+    verdicts = "" if fitted.verdicts else f"no verdict is possible (a verdict needs {FIRST_ROUNDS} trials), and "
     left = f"{format_count(fitted.trials, 'trial')} per row instead of {fitted.planned_trials}"
     return f"{left}: {verdicts}intervals are about {fitted.wider:.2g} times as wide"
 

@@ -159,8 +159,8 @@ def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Number
             return f"publisher {int(publisher_id)} kept only the first {len(publisher.raw):,} of its sends"
         late = publisher.raw["late_ns"][places]
         if (late >= SATURATED).any():
-            return f"publisher {int(publisher_id)} fell behind by more than the 4.29 s that its record holds"
-        # By the resolution of the clock, the receiver may read an earlier time than the sender. The latency is then 0.
+            return f"publisher {int(publisher_id)} fell behind by more than the 4.29 s that its record can contain"
+        # The receiver's reading may be earlier than the sender's by the resolution of the clock; the time is then 0.
         times[chosen] = np.maximum(arrivals["one_way_ns"][chosen].astype(np.int64) - late.astype(np.int64), 0)
     return None
 

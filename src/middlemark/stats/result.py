@@ -75,7 +75,7 @@ class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     """Resident memory at the end. A page that several workers share counts for each worker."""
     peak_rss_bytes: float | None
     bytes_per_subscriber: float | None
-    """Mean resident memory of a subscriber's process; None: a process has more than one role."""
+    """Mean resident memory of a subscriber's process; None if a process has more than one role."""
     voluntary_hz: float | None
     involuntary_hz: float | None
     voluntary_per_message: float | None
@@ -141,7 +141,7 @@ class Attribution(msgspec.Struct, frozen=True, kw_only=True):
 
     samples: int
     machine: int
-    """Samples during which another process had a role's processor, for at least half of the excess over the median."""
+    """Another process used a role's processor for at least half of the time by which the sample exceeds the median."""
     middleware: int
     """Samples that gaps of the machine cannot explain; a lower bound."""
     unknown: int
@@ -150,7 +150,7 @@ class Attribution(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Preemptor(msgspec.Struct, frozen=True, kw_only=True):
-    """Processes with the same name that had the roles' processors. ``pid``: the process with the largest share."""
+    """Processes that share a name and used the roles' processors. ``pid``: the process with the largest share."""
 
     name: str | None
     pid: int | None
@@ -162,12 +162,13 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
 
     trial: int
     others_share: float | None
-    """Share in which other processes, except the bench's launcher, had the processors."""
+    """Share in which processes other than Middlemark's launcher used the processors."""
     own_share: float | None
-    """Share in which the bench's launcher had the processors."""
+    """Share in which Middlemark's launcher used the processors."""
     delay_share: float | None
-    """Share in which the roles' threads were runnable while another thread had the processor. The workers' own other
-    threads are not counted. Set only if the two fields above are None."""
+    """Share in which the roles' threads were runnable while another thread used the processor, without the time of the
+    workers' own other threads. Known only if the two fields above are null.
+    """
     steal_share: float | None
     irq_share: float | None
     softirq_share: float | None
@@ -175,12 +176,13 @@ class TrialNoise(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the time in which some process on this machine waited for a processor."""
     throttled_ns: int | None
     still_share: float | None
-    """Share of the time just before and after the trial in which interrupts or the hypervisor interrupted a probing
-    thread."""
+    """Share of the time just before and after the trial in which a probing thread was interrupted while it ran (by
+    interrupts or the hypervisor).
+    """
     longest_gap_ns: int | None
     """The longest such interruption in ns."""
     longest_spell_ns: int | None
-    """The longest time in ns that another process had a role's processor."""
+    """The longest time that another process used a role's processor."""
     preemptors: tuple[Preemptor, ...] = ()
     above_p99_9: Attribution | None = None
     marked: tuple[str, ...] = ()
@@ -364,7 +366,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     one_way_from_sent_absent: str | None = None
     """The reason why a stream has no one-way latency from the send."""
     in_histogram: int = 0
-    """Number of latencies that are accurate only to 0.8 %, because the memory for raw samples was full."""
+    """Latencies that are accurate only to 0.8 %, because the memory for raw samples was full when they were measured.
+    """
     offered_hz: float | None = None
     """Messages per second of all senders together by their schedule; None: there is no schedule."""
     sent_hz: float | None = None
@@ -377,8 +380,9 @@ class CellResult(Times, frozen=True, kw_only=True):
     bytes_per_s: float | None = None
     """``rate_hz`` times the size, which includes the core's header but none of the middleware's."""
     link_share: float | None = None
-    """For a stream over a link: ``rate_hz`` divided by the messages per second that the line can carry, one datagram
-    each. More than 1: several messages shared a frame."""
+    """For a stream over a link: ``rate_hz`` divided by the messages per second that the line can transmit if each is a
+    datagram of its own. More than 1: messages shared frames.
+    """
     link_how: str | None = None
     """How the link was emulated."""
     blocked_ns: float | None = None

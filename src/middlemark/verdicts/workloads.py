@@ -21,7 +21,7 @@ class GraphLine(msgspec.Struct, frozen=True):
 
 
 class ColumnVerdict(msgspec.Struct, frozen=True):
-    """The middlewares that hold every deadline of a workload in one column, and the others that were measured."""
+    """Which middlewares meet every deadline of a workload in one column, without middlewares that were not measured."""
 
     mark: Literal["holds", "undecided", "does not hold"]
     """``undecided``: no middleware had enough messages, or the workload has no deadlines."""

@@ -96,7 +96,7 @@ class SubjectOutput(Output, frozen=True, kw_only=True):
     """The transport that was asked for."""
     actual_transport: str | None
     """The transport that moved the messages, by the kernel's counts: shared-memory, udp, tcp, unix-socket,
-    message-queue or process-memory; null: the counts do not show it."""
+    message-queue or process-memory; null if the counts do not show it."""
     protected_by: str | None
     protection_proof: ProtectionProof | None
 

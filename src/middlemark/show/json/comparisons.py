@@ -98,8 +98,7 @@ class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}
     at_most: float | None
     """The upper 95 % limit of the rate."""
     worth: int | None
-    """The number of independent comparisons with the same certainty. Comparisons that share labels are correlated, so
-    it is smaller than their number."""
+    """Comparisons that share labels are correlated. They are worth this number of independent comparisons."""
     chance: float
     """The probability of at least this number of false verdicts, if the rate is the highest allowed rate."""
     holds: bool
