@@ -125,7 +125,7 @@ def test_the_budget_of_suites_without_races_is_the_sum_if_all_have_one() -> None
 @pytest.fixture
 def planned(monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     workers = [Worker(path=f"/w/{each.name}", description=each) for each in EVERYONE]
-    monkeypatch.setattr("middlemark.runs.conduct.find_workers", lambda: (workers, []))
+    monkeypatch.setattr("middlemark.runs.conduct.find_workers", lambda _: (workers, []))
     monkeypatch.setattr("middlemark.commands.run.without_refused", lambda plan, *_: plan)
     return CliRunner()
 

@@ -191,9 +191,9 @@ def test_pairs_with_other_factors_are_compared_separately(tmp_path: Path) -> Non
 
 
 def test_polling_is_compared_with_blocking_only_on_request(run: Path) -> None:
-    assert "polling against blocking" in refused(run, "--by", "receive")
+    assert "polling and blocking" in refused(run, "--by", "receive")
     (row,) = rows(run, "--by", "receive", "--anyway")
-    assert row["marks"] == ["polling against blocking are different experiments"]
+    assert row["marks"] == ["polling and blocking are different experiments"]
 
 
 def test_cells_of_one_run_are_selected_by_their_levels(run: Path) -> None:

@@ -221,7 +221,7 @@ def test_imported_figures_are_compared_with_measured_ones_only_on_request_with_a
     (problem,) = problems(compared(*both))
     assert "was imported: another tool measured it" in problem
     assert "receive, rate, payload" in problem
-    assert "polling against blocking" not in problem, "an unknown way to receive does not count as a different one"
+    assert "polling and blocking are" not in problem, "an unknown way to receive does not count as a different one"
     document = read_output("compare", compared(*both, "--anyway", "--format", "json").stdout)
     (comparison,) = document["comparisons"]
     assert "was imported" in " ".join(comparison["marks"])
