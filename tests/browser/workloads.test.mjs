@@ -25,13 +25,13 @@ describe("the report of a workload", { concurrency: 2 }, () => {
           .evaluateAll((all) => all.map((each) => each.getAttribute("stroke")));
       assert.deepEqual([...new Set(await colours(0))].sort(), ["var(--quiet)", "var(--share-0)"]);
       await page.locator("#robot-0").getByRole("button", { name: "scale 4" }).click();
-      await reads(page.locator("#winner .name"), /^lyra shm holds$/);
+      await reads(page.locator("#winner .name"), /^lyra shm meets the deadlines$/);
       assert.ok((await colours(2)).includes("var(--share-2)"));
       await reads(page.locator(".robot").nth(2), /^vega udp fails\s[^]*fails first: image → detector$/);
       await reads(page.locator(".bars tr", { hasText: "vega udp" }), /misses a deadline: image → detector/);
       assert.equal(await page.evaluate(() => document.activeElement.innerText), "scale 4");
       const link = await page.evaluate(() => location.hash);
-      await on("robot", { hash: link }, ({ page: other }) => reads(other.locator("#winner .name"), /^lyra shm holds$/));
+      await on("robot", { hash: link }, ({ page: other }) => reads(other.locator("#winner .name"), /^lyra shm meets the deadlines$/));
       assert.deepEqual(complaints, []);
     }));
 
