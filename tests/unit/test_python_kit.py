@@ -91,3 +91,52 @@ def test_notes_are_left_for_the_other_workers(kit: ModuleType, tmp_path: Path) -
     notes.leave("port", "1234")
     assert notes.find("port") == "1234"
     assert [each.name for each in tmp_path.iterdir()] == ["port"]
+
+
+def mailbox(depth: int | None, message_bytes: int = 1 << 20) -> Any:
+    from middlemark_kit.mailbox import Mailbox  # type: ignore[import-not-found]
+
+    topic = sys.modules["middlemark_kit.contract"].Topic(depth=depth, message_bytes=message_bytes, service=False)
+    return Mailbox(topic, writers=2)
+
+
+@pytest.mark.usefixtures("kit")
+def test_a_full_mailbox_with_a_depth_drops_its_oldest_message() -> None:
+    kept, seen = mailbox(depth=2), []
+    for number in range(6):
+        kept.deliver(number)
+    kept.take(seen.append)
+    assert seen == [2, 3, 4, 5], "two messages of each of two publishers"
+
+
+@pytest.mark.usefixtures("kit")
+def test_a_full_mailbox_that_keeps_all_makes_the_library_wait() -> None:
+    kept, seen = mailbox(depth=None), []
+    library = threading.Thread(target=lambda: [kept.deliver(number) for number in range(100)])
+    library.start()
+    while len(seen) < 100:
+        assert kept.wait(5.0)
+        kept.take(seen.append)
+    library.join()
+    assert seen == list(range(100))
+
+
+@pytest.mark.usefixtures("kit")
+def test_a_closed_mailbox_lets_the_library_continue() -> None:
+    kept = mailbox(depth=None)
+    library = threading.Thread(target=lambda: [kept.deliver(number) for number in range(100)])
+    library.start()
+    kept.close()
+    library.join()
+
+
+@pytest.mark.usefixtures("kit")
+def test_a_listener_gets_what_was_kept_first_and_nothing_after_its_end() -> None:
+    kept, seen = mailbox(depth=10), []
+    kept.deliver(1)
+    kept.listen(seen.append)
+    kept.deliver(2)
+    kept.silence()
+    kept.deliver(3)
+    kept.take(seen.append)
+    assert seen == [1, 2]
