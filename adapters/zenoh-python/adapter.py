@@ -176,7 +176,7 @@ class Zenoh(Adapter):
     client_type = Caller
 
     def __init__(self, settings: Settings) -> None:
-        """Open the session. Those that may use shared memory open one after the other: see adapters/zenoh."""
+        """Open the session. Sessions that may use shared memory open one after the other: see adapters/zenoh."""
         super().__init__(settings)
         zenoh.init_log_from_env_or("off")
         self.express = settings.pattern != "stream" and settings.transport != DEFAULT_CONFIGURATION
@@ -210,7 +210,7 @@ class Zenoh(Adapter):
             licence="EPL-2.0 OR Apache-2.0",
             transports=(
                 transport("tcp", "tcp", wire="zenoh"),
-                transport("unix", "unix-socket", wire="zenoh"),
+                transport("unix", "unix-socket"),
                 transport("shm", "shared-memory", segments=("*.zenoh",)),
                 transport(DEFAULT_CONFIGURATION, "any", segments=("*.zenoh",)),
             ),

@@ -363,6 +363,7 @@ def test_the_included_suites_are_listed_and_can_be_loaded() -> None:
         "interop",
         "links",
         "local-and-remote",
+        "python-cost",
         "ros1-factors",
         "security",
         "small-robot",
