@@ -45,7 +45,8 @@ class Lcm {
                             most == buffer
                                 ? "raise the limit of receive buffers: sudo sysctl -w net.core.rmem_max=67108864"
                                 : "",
-                        .varying_sizes = true},
+                        .varying_sizes = true,
+                        .wire = "lcm"},
                        {.name = default_configuration,
                         .carrier = "udp",
                         .receive = {Reception::poll, Reception::block},

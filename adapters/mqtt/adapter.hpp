@@ -59,6 +59,7 @@ class Mqtt : kit::Pinned {
   [[nodiscard]] static Transport transport(const char* name, const char* carrier) {
     const bool has_tls = mqtt::has_tls && std::string_view(carrier) == "tcp";
     Transport made{.name = name, .carrier = carrier, .companions = true, .varying_sizes = true, .max_history = 1};
+    if (std::string_view(name) == "tcp") made.wire = "mqtt";
     if (has_tls) made.security.push_back(Security::encrypted);
     made.permissions = has_tls;
     made.security_why = has_tls         ? "TLS always encrypts, and a password without TLS can be read on the network"

@@ -38,18 +38,18 @@ class End:
         self._connected: set[int] = set()
 
     def bind(self, index: int) -> None:
-        """Bind to an address of the trial and write it into a note. An abstract Unix address needs no file."""
+        """Bind to an address of the trial and leave it in a note, with an identity as in adapters/zeromq."""
         name = f"{self.topic.name}.zeromq.{index}"
         transport = self.settings.transport
         wanted = {"inproc": f"inproc://{name}", "ipc": f"ipc://@{name}"}.get(transport, f"tcp://{self.settings.ipv4}:*")
         self.socket.bind(wanted)
-        self.notes.leave(name, self.socket.getsockopt_string(zmq.LAST_ENDPOINT))
+        self.notes.leave(name, f"{self.socket.getsockopt_string(zmq.LAST_ENDPOINT)}\n{self.settings.identity}")
 
     def connect(self, peers: int) -> int:
         """Connect to the peers that have bound. Return their number."""
         for index in range(peers):
             if index not in self._connected and (note := self.notes.find(f"{self.topic.name}.zeromq.{index}")):
-                self.socket.connect(note)
+                self.socket.connect(note.partition("\n")[0])
                 self._connected.add(index)
         return len(self._connected)
 
@@ -195,7 +195,7 @@ class PyZmq(Adapter):
     def description() -> Description:
         """Return the transports and the settings that the sockets support."""
 
-        def transport(name: str, carrier: str, processes: tuple[int, ...] = (1, 2)) -> Transport:
+        def transport(name: str, carrier: str, processes: tuple[int, ...] = (1, 2), wire: str = "") -> Transport:
             return Transport(
                 name=name,
                 carrier=carrier,
@@ -204,6 +204,7 @@ class PyZmq(Adapter):
                 varying_sizes=True,
                 services=True,
                 security_why="this adapter does not set CURVE",
+                wire=wire,
             )
 
         return Description(
@@ -214,7 +215,7 @@ class PyZmq(Adapter):
             licence="BSD-3-Clause",
             transports=(
                 transport("ipc", "unix-socket"),
-                transport("tcp", "tcp"),
+                transport("tcp", "tcp", wire="zmtp"),
                 transport("inproc", "process-memory", (1,)),
                 transport(DEFAULT_CONFIGURATION, "tcp"),
             ),

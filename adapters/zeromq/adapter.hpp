@@ -43,7 +43,8 @@ class ZeroMq {
                        .security = std::move(security),
                        .security_why = !curve    ? "this libzmq was built without CURVE"
                                        : crosses ? "CURVE always encrypts"
-                                                 : "CURVE does not apply within a process"};
+                                                 : "CURVE does not apply within a process",
+                       .wire = std::string_view(name) == "tcp" ? "zmtp" : ""};
     };
     return {.name = "zeromq",
             .title = "ZeroMQ (libzmq)",

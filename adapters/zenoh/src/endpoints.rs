@@ -65,7 +65,7 @@ fn announce(scratch: &str, endpoint: &str) -> io::Result<Vec<String>> {
     fs::write(&aside, endpoint)?;
     let mut before = Vec::new();
     loop {
-        let taken = format!("{scratch}/zenoh.{}.endpoint", before.len());
+        let taken = format!("{scratch}/zenoh.endpoint.{}", before.len());
         match fs::hard_link(&aside, &taken) {
             Ok(()) => break,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => before.push(fs::read_to_string(&taken)?),

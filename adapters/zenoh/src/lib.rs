@@ -95,7 +95,7 @@ impl Adapter for Zenoh {
             residue: vec!["/dev/shm/*.zenoh"],
             native: Native::table(),
             transports: vec![
-                protected("tcp", "tcp"),
+                Transport { wire: "zenoh", ..protected("tcp", "tcp") },
                 protected("udp", "udp"),
                 Transport { security_why: "zenoh has TLS over TCP and QUIC only", ..transport("unix", "unix-socket") },
                 Transport {
