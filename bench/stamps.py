@@ -58,7 +58,11 @@ def typical_ns(worker: Worker, cell: Cell, order: int, folder: Path, *, stamped:
 
 
 def main(rounds: int, other: Path | None) -> None:
-    """Print a ratio for each experiment."""
+    """Print for each experiment the ratio of the round trips with stamps to those without.
+
+    The ratio is the median and the range over ``rounds`` pairs. ``other``: a folder with another build's workers, which
+    then make the trials without stamps.
+    """
     workers = {worker.description.name: worker for worker in find_workers()[0]}
     for name, receive, size in EXPERIMENTS:
         worker = workers[name]

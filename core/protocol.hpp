@@ -874,7 +874,7 @@ template <> inline constexpr auto fields_of<WatchCommand> = std::tuple{
     Field{"cpus", &WatchCommand::cpus, Presence::required, {.least = 0}},
     Field{"pids", &WatchCommand::pids, Presence::required, {.least = 0}}};
 
-/// The answer to `watch`.
+/// The processes whose time on processors is recorded. Answers `watch` (WatchCommand).
 struct WatchingEvent {
   static constexpr std::string_view tag_field = "event", tag = "watching";
   std::optional<WatchScope> scope{};
@@ -902,7 +902,7 @@ template <> inline constexpr auto fields_of<CpuOthers> = std::tuple{
     Field{"cpu", &CpuOthers::cpu, Presence::required, {.least = 0}},
     Field{"others_ns", &CpuOthers::others_ns, Presence::required}};
 
-/// The answer to `tell`.
+/// The times during which other processes had the watched processors. Answers `tell` (SwitchesCommand).
 struct SeenEvent {
   static constexpr std::string_view tag_field = "event", tag = "seen";
   std::optional<WatchScope> scope{};

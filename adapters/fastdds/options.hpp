@@ -82,7 +82,8 @@ struct Native : kit::NativeKeys {
   std::optional<U32> extra_samples = key<U32>("extra_samples",
       {.help = "messages that a writer's pool holds in addition to its history", .least = 1, .most = 10'000,
        .otherwise = "1; with data-sharing 34 or fewer for streams and keep-all"});
-  U32 history_memory = key("history_memory", 1U,  // the index among Fast DDS's own values
+  // 1: preallocated-with-realloc; the choices are in the order of Fast DDS's MemoryManagementPolicy
+  U32 history_memory = key("history_memory", 1U,
       {.help = "how histories allocate memory for messages; data-sharing supports only the first two",
        .choices = {"preallocated", "preallocated-with-realloc", "dynamic", "dynamic-reusable"}});
   U32 send_buffers = key("send_buffers", 0U,

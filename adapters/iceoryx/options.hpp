@@ -127,7 +127,7 @@ struct Options : Native {
     return {pool};
   }
 
-  /// Returns the smallest allowed chunk size of RouDi's largest pool, in bytes.
+  /// Returns the chunk size that this trial needs, in bytes. check_roudi() rejects a RouDi whose largest chunks are smaller.
   [[nodiscard]] std::uint64_t least_chunk_bytes() const { return own_ ? own_->chunk_bytes : chunk_bytes; }
 
  private:

@@ -158,7 +158,10 @@ class Caller(Receiver):
             self.notes.leave(f"{service.name}.client.{index}")
 
     def matched(self) -> int:
-        """Return the number of clients that exist; for a client: connect, and return 1 if there is a server."""
+        """Return the number of peers.
+
+        A server counts the clients' notes. A client connects, and returns 1 if there is a server.
+        """
         if not self._serves:
             return self.connect(1)
         clients = (self.notes.find(f"{self.topic.name}.client.{index}") for index in range(self.topic.publishers))

@@ -111,7 +111,7 @@ static int wanted(const char* name) {
   for (char* letter = label; *letter != '\0'; ++letter) {
     if (*letter == '/' || (unsigned char)*letter < ' ') *letter = '_';
   }
-  mkdir(folder, 0755); /* ignore errors: making the file reports them */
+  mkdir(folder, 0755); /* Errors are ignored here. If the folder is missing, creating the file fails and reports it. */
   clock_used = choose_clock();
   return 1;
 }

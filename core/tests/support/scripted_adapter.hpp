@@ -128,7 +128,8 @@ class Scripted {
   }
 
   const Settings settings_;
-  std::map<std::string, std::vector<std::shared_ptr<Inbox>>> inboxes_;  // complete before the start
+  // topic → inboxes of its subscribers; read without a lock, because no subscriber is added after the start of the trial
+  std::map<std::string, std::vector<std::shared_ptr<Inbox>>> inboxes_;
 };
 
 class Scripted::Publisher {

@@ -783,7 +783,7 @@ class WatchCommand(Message, frozen=True, kw_only=True, tag_field="command", tag=
 
 
 class WatchingEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="watching"):
-    """The answer to ``watch``."""
+    """The processes whose time on processors is recorded. Answers ``watch`` (WatchCommand)."""
 
     scope: WatchScope | None = None
     """null: nothing is recorded."""
@@ -806,7 +806,7 @@ class CpuOthers(Message, frozen=True, kw_only=True):
 
 
 class SeenEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="seen"):
-    """The answer to ``tell``."""
+    """The times during which other processes had the watched processors. Answers ``tell`` (SwitchesCommand)."""
 
     scope: WatchScope | None = None
     """null: nothing was recorded; ignore the other fields."""

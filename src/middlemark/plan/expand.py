@@ -144,7 +144,10 @@ def _at_least_the_header(sizes: Levels, notes: list[Note]) -> Levels:
 def _settle_sites(
     sweep: Sweep, everything: dict[str, Levels], hosts: Sequence[str], notes: list[Note], problems: list[Problem]
 ) -> None:
-    """Put the roles on two sites if there is a link or ``hosts``. Add problems for levels that exclude two sites."""
+    """Set ``across`` to two sites if the sweep has an emulated link or ``hosts`` are given, unless the user has set it.
+
+    With hosts, drop a link of the suite and add a note. Add a problem for each level that cannot be used on two sites.
+    """
     link, across = everything["link"], everything["across"]
     if hosts and any(link.values) and not link.place.startswith("--"):
         links = listing([str(level) for level in link.values if level])

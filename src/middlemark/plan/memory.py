@@ -120,7 +120,7 @@ def _records(cell: Cell, limits: Limits) -> int:
 
 
 def _ends(cell: Cell) -> int:
-    """Return the number of histories.
+    """Return the number of message histories in a trial of the cell.
 
     A role of a stream has one history; any other role has one for writing and one for reading.
     """

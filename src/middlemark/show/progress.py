@@ -147,9 +147,9 @@ class State:
         return f"{format_seconds(max(1.0, float(round(self.left_s()))))} left"
 
     def _against_raw_transport(self, cell: int) -> str:
-        """Return the cell's figure as a multiple of its raw transport's last figure, as text.
+        """Return the cell's last figure as a multiple of its raw transport's last figure, as text.
 
-        Empty: unknown, or none.
+        Empty if there is no raw transport, if it has no figure yet, or if the cell is one of a raw transport.
         """
         raw = self._raw_transport_of(cell)
         if raw is None or raw[0] == cell or raw[0] not in self._figures:
@@ -157,9 +157,9 @@ class State:
         return f", {ratio(self._figures[cell] / self._figures[raw[0]])} × {raw[1]}"
 
     def _raw_transport_of(self, cell: int) -> tuple[int, str] | None:
-        """Return the raw transport of a cell's carrier, as (cell, label); None: there is none.
+        """Return the raw transport with the same carrier as the cell, as (index of its cell, label).
 
-        The raw transport is chosen before the measuring, so its speed is not considered.
+        None: the plan has none. If several are equally near, return the first, because no speed is known yet.
         """
         from middlemark.stats.baselines import nearest_raw_transports
 
@@ -235,8 +235,8 @@ def progress(
 ) -> "Iterator[_Silent]":
     """Yield a watcher that shows progress on stderr. With ``quiet`` it shows nothing.
 
-    ``folder``: the folder of the trials' samples. ``adapters``: the descriptions, which say which adapters are raw
-    transports. Without them the last result is not shown.
+    ``folder``: the folder of the trials' samples; without it no results are shown. ``adapters``: the descriptions of
+    the adapters; without them neither the leader nor the ratio to the raw transport is shown.
     """
     state = State(plan, folder, adapters)
     if quiet:

@@ -85,10 +85,12 @@ class Channel:
     async def event(
         self, *awaited: type[Awaited], timeout_s: float, ticking: bool = False, also: tuple[type[Awaited], ...] = ()
     ) -> Awaited:
-        """Return the next event of a type in ``awaited`` or ``also``; skip events of other types.
+        """Return the next event of a type in ``awaited`` or ``also``; skip other events.
 
-        Raises WorkerFailedError if the worker reports an error, breaks the protocol, ends, or is silent for
-        ``timeout_s`` or, with ``ticking``, for CONTROL_SILENCE_S.
+        The error about a timeout names only the types in ``awaited``.
+
+        Raises WorkerFailedError if the worker reports an error, breaks the protocol or ends, or if no such event
+        arrives within ``timeout_s``. With ``ticking`` it also raises if the worker sends nothing for CONTROL_SILENCE_S.
         """
         deadline = time.monotonic() + timeout_s
         while True:

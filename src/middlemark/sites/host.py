@@ -228,7 +228,7 @@ class Host:
         self._asking = Asking(address, port)
 
     async def clock_asked(self) -> tuple[Exchange, ...]:
-        """Stop the comparison; return the exchanges."""
+        """Stop the comparison of clocks that ``ask_clock`` started. Return its exchanges; empty if none is running."""
         asking, self._asking = self._asking, None
         return () if asking is None else await asyncio.to_thread(asking.end)
 

@@ -156,11 +156,15 @@ def _legs(trips: Samples, answers: Samples, start: Started) -> Parts:
 
 
 def _way(begins: Ns, written: Ns, in_hand: Ns, receiver: Samples) -> dict[str, Ns]:
-    """Return the parts of one direction. ``receiver`` has the receiver's ``take_ns`` and ``arrived_ns``.
+    """Return the parts of one direction of the messages: name of the part → its length in ns, by message.
 
-    The receiver may begin to take the message before the writing ends. That overlap is a part of its own. Writing after
-    the receiver has the message (``in_hand``) is not counted. If the kernel reports when it received the message, the
-    writing ends at that instant at the latest, and the wait for the receiver begins.
+    ``begins``: when the sender begins to write. ``written``: when the sender's call to the middleware ends.
+    ``in_hand``: when the receiver has the message. ``receiver``: the receiver's samples; ``take_ns`` and ``arrived_ns``
+    count back from ``in_hand`` to the start of the take and to the message's arrival in the kernel.
+
+    The receiver may begin to take a message before the writing ends. That overlap is a part of its own. Writing after
+    ``in_hand`` is not counted. If the arrival in the kernel is known, the writing ends at the arrival at the latest.
+    The part "transport" then ends at the arrival, and the part "wake-up" lasts from the arrival to the take.
     """
     written = np.clip(written, begins, in_hand)
     takes = np.clip(in_hand - _known(receiver["take_ns"]), begins, in_hand)

@@ -174,8 +174,8 @@ def due_of(race: Race, found: Sequence[RaceState], rounds: int, adapters: Sequen
 
     A race is minor if it has less than half as many candidates as the largest race (for example, transports within one
     process). It is also minor if all running candidates belong to one middleware, so that the best middleware is known.
-    A minor race gets ``FIRST_LOOK`` rounds. It then waits until all other races are decided, or until
-    ``FINAL_LOOKS[1]`` rounds were run, and continues up to ``FINAL_LOOKS[0]`` rounds.
+    A minor race first gets ``FIRST_LOOK`` rounds. It gets more when all other races are decided, or when the run has
+    had ``FINAL_LOOKS[1]`` (12) rounds. It never gets more than ``FINAL_LOOKS[0]`` (8) rounds of its own.
     """
     most = max(map(len, race.experiments))
     large: list[RaceState] = []

@@ -65,9 +65,9 @@ def summarise(values: Numbers) -> Summary:
 
 
 def chunked_sum(values: Numbers, origin: float, *, squared: bool = False) -> float:
-    """Return the sum of the distances from ``origin``, or of their squares.
+    """Return the sum of the differences from ``origin``, or of their squares.
 
-    Works in chunks, to copy few of 10^8 samples.
+    Works in chunks, so that up to 10^8 samples are never copied at once.
     """
     parts = []
     for begin in range(0, len(values), _CHUNK):

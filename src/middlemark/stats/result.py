@@ -86,7 +86,7 @@ class CellResources(msgspec.Struct, frozen=True, kw_only=True):
     companions: tuple[CompanionResources, ...] = ()
     """Resources of the companions. The figures above do not include them."""
     network: NetworkCost | None
-    """Sum over the trials, as for the counts of messages."""
+    """Use of the network, summed over the trials. All other fields are medians."""
 
 
 class CurveStep(msgspec.Struct, frozen=True, kw_only=True):

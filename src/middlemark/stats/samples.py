@@ -52,7 +52,7 @@ class Kept(msgspec.Struct, frozen=True):
 def load_kept(folder: Path, file: SamplesFile) -> Kept:
     """Map the samples of one role.
 
-    Raises SamplesError, also if the file has another number of samples than was reported.
+    Raises SamplesError if a file is missing or damaged, or has another number of samples than the role reported.
     """
     path = folder / file.path
     raw = load(path, KEPT[file.role])

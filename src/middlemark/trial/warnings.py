@@ -153,7 +153,10 @@ def _last_errors(results: Iterable[AnyRoleResult]) -> str:
 def call_warnings(
     limits: Limits, clients: Sequence[ClientResult], server: ServerResult, counts: TrialCounts
 ) -> list[RunWarning]:
-    """Return the warnings from the roles' reports. ``stats`` adds warnings about the figures."""
+    """Return the warnings about early ends, rejected messages and a server that received nothing.
+
+    The package ``middlemark.stats`` adds the warnings about latencies and rates.
+    """
     found: list[RunWarning] = []
     for ended, text, advice in (
         ("full", "the memory for samples was full", "use a shorter --duration, or --samples"),

@@ -84,7 +84,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def next(self) -> JudgedRow | None:
-        """The fastest candidate that is slower than the answer, or was eliminated as slower; None: there is none."""
+        """The fastest candidate that is not in ``answer`` because it is slower; None: there is none."""
         behind = [each for each in self.candidates if each.standing in (Standing.SLOWER, Standing.ELIMINATED)]
         slower = [each for each in behind if each.comparison is not None and elimination(each) in (None, "slower")]
         return next(iter(slower), None)

@@ -18,7 +18,10 @@ _ENDED_SHORT = 0.98
 def trial_warnings(
     cell: Cell, limits: Limits, outcome: TrialOutcome, descriptions: Mapping[str, Description]
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings about one measured trial: from the launcher, then from the outcome."""
+    """Return the warnings about one measured trial.
+
+    The launcher's warnings (``outcome.warnings``) come first, then those that this module finds in the outcome.
+    """
     found = (
         _transport_contradicted(cell, outcome, descriptions),
         _exceeds_segment(cell, outcome),
