@@ -38,7 +38,7 @@ SETTLE_S, QUIET_S = 1.0, 0.25
 """SETTLE_S seconds after the start, receivers count as open. They count as open earlier if they have left notes, and no
 new note came for QUIET_S seconds."""
 SILENCE_S = 8.0
-"""A host that is this number of seconds late with an answer is gone."""
+"""A host whose answer is late by this number of seconds counts as gone."""
 
 Counts = TypeVar("Counts", Evidence, NetworkCost)
 
@@ -109,7 +109,7 @@ class _End:
         self.network = NetworkCost(**dict.fromkeys(NetworkCost.__struct_fields__, 0))
         self.other = self
         self.last_note_s = 0.0
-        """The time at which a worker of this end last left a note; 0: no worker has left a note."""
+        """The time in s (monotonic) at which a worker of this end last left a note; 0: no worker has left a note."""
         self._cluster = cluster
         self._workers: list[_FarWorker] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -156,7 +156,7 @@ class _End:
         return self._workers[-1]
 
     def send(self, *what: Any) -> None:
-        """Queue a call. The call runs after all earlier calls."""
+        """Queue a call to the host. The call runs after all earlier calls."""
         self._outgoing.put_nowait(what)
 
     async def _speak(self) -> None:
@@ -221,7 +221,7 @@ class _End:
 
 
 class _Session:
-    """A ``session.Session``: the senders run at the first end and the receivers at the second."""
+    """The ``session.Session`` of a trial on hosts. The senders run at the first end, the receivers at the second."""
 
     def __init__(
         self, ends: tuple[_End, ...], grounds: Sequence[Ground], domain: int, doubts: tuple[RunWarning, ...]

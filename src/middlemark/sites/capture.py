@@ -31,7 +31,7 @@ class TapEnd(msgspec.Struct, frozen=True):
 
 
 class TapAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the tapping program: the first says that it listens, the second has the result."""
+    """An answer of the tapping program. The first answer says that the program listens, the second has the result."""
 
     bytes: int = 0
     holds_payload: bool = False
@@ -43,7 +43,7 @@ class Capture:
     """A running capture. The caller must end the capture."""
 
     def __init__(self, process: subprocess.Popen[bytes], at: Namespace, first: TapAnswer) -> None:
-        """Called by :meth:`start`."""
+        """Store the running program ``process`` and its first answer. Called by :meth:`start`."""
         self._process = process
         self._at = at
         self._first = first
@@ -133,7 +133,10 @@ def _segments(pids: Iterable[int]) -> dict[str, str]:
 
 
 def _opened(path: str, mapped: str) -> int:
-    """Open a segment through its mapping, or else by its path. Unlinked files still have a mapping. Raises OSError."""
+    """Open a segment through its mapping, or if that fails by its path. An unlinked file has only a mapping.
+
+    Raises OSError.
+    """
     try:
         return os.open(mapped, os.O_RDONLY | os.O_CLOEXEC)
     except PermissionError:

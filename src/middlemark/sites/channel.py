@@ -20,9 +20,9 @@ MOST_LINE_BYTES = 1 << 20
 """The longest line on the control channel, in bytes. The longest line of a witness has a tenth of this length."""
 PIPES = 9
 """The number of descriptors for starting a worker: three pipes, the pipe that reports a failed exec, and a pidfd. If
-Popen fails for lack of descriptors, it leaks those it has (Python before 3.11.4)."""
+Popen fails for lack of descriptors, it leaks the descriptors that it has opened (Python before 3.11.4)."""
 MOST_WAITING = 10_000
-"""The most events that wait to be read. With this number waiting, the worker's output is not read."""
+"""The most events of a worker in the queue. While the queue is full, the worker's output is not read."""
 CONTROL_SILENCE_S = 5.0
 """A worker's control thread sends a tick every second. A worker that is silent for longer is stopped or stuck."""
 
@@ -60,7 +60,7 @@ class Channel:
     """The control channel of one worker, on this machine or another."""
 
     def __init__(self, who: str, pid: int) -> None:
-        """``pid``: the process id on the worker's machine."""
+        """Create the channel. ``who``: the worker's name in errors. ``pid``: the process id on the worker's machine."""
         self.who = who
         self.pid = pid
         self.last_heard = time.monotonic()

@@ -25,7 +25,7 @@ class Checked(msgspec.Struct, frozen=True):
     """The offset of the first host's clock from this host's clock. None: this is the first host, or the offset
     is unknown."""
     passes: dict[str, bool]
-    """Protocol and sender → whether packets of that host arrive at a free port."""
+    """Protocol and name of another host → whether packets of that host arrive at a free port of this host."""
 
 
 async def check(cluster: Cluster) -> list[Checked]:

@@ -19,12 +19,12 @@ import numpy.typing as npt
 from middlemark.model.outcome import ClockOffset
 
 EVERY_S = 1.0
-"""The time between two bursts, in seconds."""
+"""The time between two bursts of questions during the measurement, in seconds."""
 IN_A_BURST = 8
 AT_THE_ENDS, APART_S = 4, 0.02
 """The number of bursts before and after the measurement, and the time between two bursts, in seconds."""
 LOST_S = 0.2
-"""A datagram without an answer after LOST_S seconds is lost. A burst ends after ``MOST_LOST`` lost datagrams."""
+"""A datagram without an answer after LOST_S seconds counts as lost. A burst ends after ``MOST_LOST`` lost datagrams."""
 MOST_LOST = 3
 _ASKED, _ANSWERED = struct.Struct("!Q"), struct.Struct("!QQQ")
 

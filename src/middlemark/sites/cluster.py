@@ -45,7 +45,7 @@ this configuration."""
 
 
 class HostGoneError(Exception):
-    """A host does not answer. The text follows the host's name in messages."""
+    """A host does not answer. In messages, the error's text follows the host's name."""
 
 
 class ClusterError(Exception):
@@ -92,7 +92,7 @@ class Cluster:
         self.facts[name] = msgspec.json.decode(facts, type=Facts)
 
     def differing(self, name: str) -> dict[str, str]:
-        """Return adapter → difference, for the adapters whose build differs on this host and on this machine."""
+        """Return adapter → difference, for the adapters whose build on the host differs from this machine's build."""
         there = self.facts[name]
         lacking = {each: "built here, but not there" for each in self._builds if each not in there.adapters}
         other = {
@@ -103,7 +103,7 @@ class Cluster:
         return lacking | other
 
     def doubts(self, names: Sequence[str], adapter: str) -> tuple[RunWarning, ...]:
-        """Return warnings for this adapter's rows: differences between this machine and these hosts."""
+        """Return warnings for the adapter's rows: how the hosts ``names`` differ from this machine."""
         found = []
         for name in names:
             there = self.facts[name]

@@ -56,7 +56,7 @@ class Companion:
         self.spec = spec
         self.process = process
         self.ready_ns = 0
-        """The time from the start until the ready message."""
+        """The time from the companion's start until its ready message, in ns."""
         self._output = bytearray()
         self._ready = asyncio.Event()
         self._closed = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Find the resources for a run that a container lacks, and the options of `docker run` that provide them."""
+"""Find the resources that a run needs and a container lacks, and the options of `docker run` that provide them."""
 
 import os
 import resource

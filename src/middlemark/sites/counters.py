@@ -25,7 +25,7 @@ class Reading(msgspec.Struct, frozen=True):
     throttled: tuple[int, int] | None
     """The number of throttled periods, and the throttled time in ns."""
     group: str = ""
-    """The folder of this process's control group (the group with the controller cpu)."""
+    """The folder of the control group that limits this process's processor time (the group with the controller cpu)."""
     real_time: tuple[int, int, str] | None = None
     """(runtime in µs, period in µs, name of the setting with these values); None: no limit."""
 
@@ -137,7 +137,7 @@ _RT = "kernel.sched_rt_runtime_us"
 def real_time_limit(root: Root, own: Sequence[str]) -> tuple[int, int, str] | None:
     """Return the lowest limit of real-time threads: of the machine, or of one of the groups in ``own``.
 
-    The limit is (runtime in µs, period in µs, the setting: a sysctl or a file); None: no limit.
+    The result is (runtime in µs, period in µs, name of the sysctl or file with the limit); None: no limit.
     """
     below = [
         group for group in own if not root.names(f"{group}/release_agent")

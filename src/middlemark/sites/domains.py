@@ -12,7 +12,7 @@ class Domains:
     """Chooses domains in order, and skips domains of which a UDP port is bound."""
 
     def __init__(self, seed: int) -> None:
-        """Create the choice. ``seed``: determines the first domain, so that simultaneous runs use different ones."""
+        """Create the choice. ``seed``: determines the first domain, so that simultaneous runs use different domains."""
         self._last = FIRST + seed % (LAST - FIRST + 1)
 
     def next(self, used_elsewhere: Iterable[int] = ()) -> int:

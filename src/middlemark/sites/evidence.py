@@ -15,7 +15,7 @@ SHM = "/dev/shm/"
 TRACING = f"{SHM}lttng-ust-wait-"
 """The beginning of the path of a segment through which LTTng starts tracing. Every binary of ROS 2 maps it."""
 SYSTEM_V = "/SYSV"
-"""The beginning of the name of a System V segment in /proc/PID/maps. The segment's key follows it."""
+"""The beginning of the name of a System V segment in /proc/PID/maps, before the segment's key."""
 
 
 class Counters(msgspec.Struct, frozen=True):
@@ -129,7 +129,7 @@ def room() -> Room | None:
 
 
 def moved(before: NetworkCost, after: NetworkCost) -> NetworkCost:
-    """Return the difference of two readings."""
+    """Return the increase of each counter between two readings."""
     return NetworkCost(**{name: getattr(after, name) - getattr(before, name) for name in NetworkCost.__struct_fields__})
 
 
@@ -221,7 +221,7 @@ def own_ports(pids: Iterable[int], namespaces: Sequence[Namespace] = (OWN,)) -> 
 
 
 def _own(pids: Iterable[int]) -> list[str]:
-    """Return the inodes of the processes' open sockets."""
+    """Return the inodes of the sockets that the processes have open."""
     own: list[str] = []
     for pid in pids:
         with contextlib.suppress(OSError):

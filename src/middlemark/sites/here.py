@@ -133,8 +133,8 @@ class LocalSession:
         """Create the session. ``namespaces``: of the trial's sites on this machine, the senders' first.
 
         ``joined``: the link between the namespaces. ``mark``: identifies the trial's processes; empty: use the scope,
-        which is the same on all hosts of a trial. ``settings``: changes the machine's settings; None: the cells change
-        no settings. ``certs``: as in ``Here``.
+        which is the same on all hosts of a trial. ``settings``: the object that changes the machine's settings; None:
+        the cells change no settings. ``certs``: as in ``Here``.
         """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
@@ -255,7 +255,7 @@ class LocalSession:
         return [each.watch() for each in self._processes.companions]
 
     async def capture(self) -> None:
-        """Capture in the senders' namespace, because all messages pass through it."""
+        """Begin to capture in the senders' namespace, because all messages pass through it."""
         self._capture = await Capture.start(self._namespaces[0])
 
     async def captured(self) -> Captured:

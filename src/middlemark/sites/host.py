@@ -41,7 +41,7 @@ from middlemark.workers.find import described, executables, witness
 
 KNOCK_S = 2.0
 POLL_S = 1.0
-"""The longest time in s that the actor waits for events before it answers the coordinator without one."""
+"""The longest time in s that the actor waits for an event. It then answers the coordinator without events."""
 LEASE_S = 15.0
 NOTES_S = 0.02
 MOST_NOTE_BYTES = 1 << 16
@@ -223,7 +223,7 @@ class Host:
         return self._answering.port
 
     async def ask_clock(self, address: str, port: int) -> None:
-        """Start to compare this host's clock with another host's."""
+        """Start to compare this host's clock with the clock of the host that answers at this address and port."""
         await self.clock_asked()
         self._asking = Asking(address, port)
 
@@ -311,7 +311,7 @@ class _Trial:
         await self.session.keep_awake(longest_s)
 
     async def watch(self) -> NetworkCost:
-        """Begin to count; return the network's counters. All workers are connected at this time."""
+        """Start the witness and the counters; return the network's counters. All workers are connected at this time."""
         if self._noting is not None:
             self._noting.cancel()
         await self.session.watch()
@@ -320,7 +320,7 @@ class _Trial:
         return self.session.network()
 
     async def hear(self) -> list[Report]:
-        """Return the new reports, after waiting until there is at least one report."""
+        """Return the new events, failures and notes, after waiting at most POLL_S for the first."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POLL_S):
                 await self._has_reports.wait()

@@ -13,7 +13,7 @@ SPEED_UNKNOWN = (0, 0xFFFF, 0xFFFFFFFF)
 
 
 class Interface(msgspec.Struct, frozen=True):
-    """The properties of an interface; None: unknown."""
+    """The properties of a network interface. A property that is None is unknown."""
 
     interface: str
     mtu: int | None

@@ -32,7 +32,7 @@ class EndRequest(msgspec.Struct, frozen=True):
 
 
 class EndAnswer(msgspec.Struct, frozen=True):
-    """How the end emulates the link, or an error."""
+    """The answer to an ``EndRequest``: how the end emulates the link, or an error."""
 
     how: tuple[str, ...] = ()
     error: str = ""
@@ -40,7 +40,7 @@ class EndAnswer(msgspec.Struct, frozen=True):
 
 
 class RelayRequest(msgspec.Struct, frozen=True):
-    """A request to the relay."""
+    """A request to the relay to create both ends of a link."""
 
     link: Link
     other: str
@@ -48,7 +48,7 @@ class RelayRequest(msgspec.Struct, frozen=True):
 
 
 class RelayAnswer(msgspec.Struct, frozen=True):
-    """The rate of a relay that is ready, or an error."""
+    """The answer to a ``RelayRequest``: the rate of the relay, which is ready, or an error."""
 
     frames_hz: float = 0.0
     """The number of full frames per second that the relay can generate and move in one direction."""

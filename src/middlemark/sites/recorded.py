@@ -12,11 +12,13 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite.sequence import Sizes, instants_of, sizes_of
 
 DRAWN = 1 << 16
-"""The number of random sizes. A longer trial repeats them."""
+"""The number of random sizes of a topic. A trial with more messages repeats the sizes."""
 
 
 def hand_over(graph: Workload, scratch: str, round_: int) -> None:
-    """Write the files. ``round_``: the seed of the sizes, so that all cells of a round have the same sizes.
+    """Write the files of the workload ``graph`` to ``scratch``.
+
+    ``round_``: the seed of the sizes, so that all cells of a round have the same sizes.
 
     Raises OSError. Raises WorkerFailedError if a user's file has changed.
     """

@@ -54,13 +54,15 @@ def patterns_of(declared: Sequence[str]) -> tuple[str, ...]:
 
 
 def snapshot(patterns: Sequence[str], scope: str) -> frozenset[str]:
-    """Return the paths that match the patterns now."""
+    """Return the paths that match the patterns now. ``scope`` replaces ``{scope}`` in the patterns."""
     paths = frozenset(path for pattern in patterns for path in glob.glob(pattern.replace("{scope}", scope)))
     return paths | _abandoned_segments() if SYSTEM_V in patterns else paths
 
 
 def left_before(patterns: Sequence[str], scope: str) -> frozenset[str]:
-    """Return the matching paths that no process uses now. They are leftovers of others, and are not removed.
+    """Return the matching paths that no process uses now.
+
+    These paths are leftovers of other programs, and are not removed.
 
     A path that is in use may belong to another run in the same domain. If that run ends before ours, we remove the
     path.

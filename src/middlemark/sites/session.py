@@ -66,7 +66,7 @@ class Session(Protocol):
     link: str | None
     """A description of how the link between the sites is emulated; None: there is no link."""
     clocks: str | None
-    """The reason why the times of both ends cannot be compared; None: both ends are on one machine."""
+    """The reason why times at one end cannot be compared with times at the other; None: both are on one machine."""
     elsewhere: bool
     """True if both ends are on other machines."""
     offset: ClockOffset | None
@@ -138,7 +138,7 @@ class Session(Protocol):
         """Copy samples from other machines into the run's folder, each file completely or not at all."""
 
     async def blame(self, error: WorkerFailedError) -> Failure:
-        """Return the cause of an error, which may be another failure."""
+        """Return the cause of ``error``, which may be the failure of another process."""
 
     async def close(self, grace_s: float) -> list[str]:
         """End every process and remove its leftovers, even after errors. Return a description of each unclean end."""

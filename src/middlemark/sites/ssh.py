@@ -106,7 +106,7 @@ def started(hosts: Sequence[HostAddress], python: str | None) -> Iterator[Cluste
 
 
 def _connecting(host: HostAddress) -> dict[str, Any]:
-    # If this connection fails, the trial fails. After a minute the host's Dask processes end too.
+    # If this connection fails, the trial fails. After a minute, the host's Dask processes end.
     found: dict[str, Any] = {"connect_timeout": CONNECT_S, "keepalive_interval": 20}
     if host.user is not None:
         found["username"] = host.user

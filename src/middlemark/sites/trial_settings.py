@@ -12,7 +12,7 @@ from middlemark.system.settings import CannotError, Prefix, why_not
 
 
 def refused(level: str) -> WorkerFailedError | None:
-    """Return an error if this machine cannot have these settings; None: no reason is known."""
+    """Return an error if this machine cannot have the settings ``level``; None: no reason against them is known."""
     for each in settings_of(level):
         if (reason := why_not(each)) is not None:
             return WorkerFailedError("refused", str(reason), reason.advice)
@@ -23,7 +23,7 @@ class TrialSettings:
     """The settings that the trials of a run change. After the first change no other process may change settings."""
 
     def __init__(self) -> None:
-        """Create it without changes and without a lock. The lock keeps other processes from changing settings."""
+        """Create it without changes. The first change takes a lock, so that no other process changes settings."""
         self._changing = contextlib.ExitStack()
         self._changes: Changes | None = None
         self._printed: set[str] = set()

@@ -49,7 +49,7 @@ async def all_of(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
 
 
 async def all_with_reasons(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
-    """Return all results. If workers found no peers, raise one error with all their reasons; else as :func:`all_of`.
+    """Return all results as :func:`all_of` does. If workers found no peers, raise one error with all their reasons.
 
     In a pair of different adapters, each side knows only why it rejected the other.
     """

@@ -16,8 +16,8 @@ def actual_transport(
 
     A network transport must have moved half of the bytes over the loopback interface. It needs one datagram per
     message, because a process sends one message at a time, or one segment per two messages. Discovery rarely causes
-    this much traffic, and acknowledgements never do. The workers must also have a socket of this kind, because the
-    counters include all processes of the machine. Mapped segments count only if the network did not move the data,
+    this much traffic, and acknowledgements never do. The workers must have a socket of the transport's kind, because
+    the counters include all processes of the machine. Mapped segments count only if the network did not move the data,
     because a middleware may map shared memory and not use it.
     """
     if messages <= 0:
@@ -50,7 +50,7 @@ BATCH_OVERHEAD = 4
 def stream_actual_transport(
     evidence: Evidence, transport: Transport, *, messages: int, size: int, processes: int
 ) -> str | None:
-    """Return the actual transport of a stream of ``messages`` sent messages of ``size`` bytes; None: not shown.
+    """Return the actual transport of a stream of ``messages`` sent messages of ``size`` bytes; None: no evidence.
 
     A stream differs from other patterns in two ways. Firstly, several messages may share a datagram or a segment, so
     only bytes count. The moved bytes, without frame headers, must be at least half of the bytes sent. Sent bytes are
@@ -102,7 +102,7 @@ def _unseen(evidence: Evidence, transport: Transport, processes: int) -> str | N
 
 
 def _mapped(evidence: Evidence, transport: Transport, processes: int) -> bool:
-    """Say whether a mapped segment may have moved the data.
+    """Say whether a segment that the workers have mapped may have moved the data.
 
     If the middleware chooses the transport, and all roles are in one process, a mapped segment proves nothing: the
     middleware maps its segments before it chooses.

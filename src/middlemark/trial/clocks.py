@@ -6,7 +6,7 @@ from middlemark.model.protocol import Clock
 from middlemark.sites.channel import WorkerFailedError
 
 APART = 0.001
-"""The largest relative difference between two calibrations of one counter."""
+"""The largest relative difference between two workers' calibrations of the same counter."""
 
 
 def refuse_different(clocks: Sequence[tuple[str, Clock]]) -> None:

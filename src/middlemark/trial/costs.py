@@ -11,7 +11,7 @@ from middlemark.sites.evidence import moved
 from middlemark.sites.witness import Waited
 
 ENDED = "(ended)"
-"""The name for threads that ended between two readings, if they had different names."""
+"""The name under which threads are listed that ended between two readings and had different names."""
 
 
 class WorkerAccounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +52,10 @@ def worker_cost(accounts: WorkerAccounts) -> WorkerCost:
 
 
 def companion_cost(who: str, pid: int, ready_ns: int, first: Account, last: Account) -> CompanionCost:
-    """Return the cost of a companion between two readings. If a thread ended in between, no figure becomes negative."""
+    """Return the cost of a companion between the readings ``first`` and ``last``.
+
+    No figure is negative, even if a thread ended in between.
+    """
     before, after = first.resources, last.resources
     kept = {name: max(getattr(before, name), getattr(after, name)) for name in _RESOURCES.values()}
     last = msgspec.structs.replace(last, resources=msgspec.structs.replace(after, **kept))
@@ -93,7 +96,7 @@ def _memory(event: Account, figure: str) -> int:
 
 
 def _counted(name: str, before: Account, after: Account) -> int | None:
-    """Return the increase of a count, summed over the roles that report it; None: no role does."""
+    """Return the increase of the count ``name``, summed over the roles that report it; None: no role reports it."""
     late = [count for role in after.roles if (count := getattr(role, name)) is not None]
     early = [count for role in before.roles if (count := getattr(role, name)) is not None]
     return sum(late) - sum(early) if late else None
@@ -120,7 +123,7 @@ def _threads(events: Sequence[Account], since: int = 0) -> tuple[ThreadCost, ...
 
     The time of a thread that started in between counts from its start. A thread that has ended is no longer listed, and
     a role's thread ends before its worker sends ``done``. So the process's time that no listed thread used counts for
-    the ended threads. These have their name, or ENDED if their names differ.
+    the ended threads. The ended threads are listed under their name, or as ENDED if their names differ.
     """
     first, final = events[since].resources, events[-1].resources
     before = {thread.tid: thread.cpu_ns for thread in first.threads}

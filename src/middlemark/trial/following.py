@@ -32,7 +32,7 @@ class Following:
     def __init__(
         self, worker: Channel, roles: Sequence[AnyRoleRequest], hear: Callable[["Following", Message], None]
     ) -> None:
-        """Create it. ``hear``: called with every event when it arrives; must not raise."""
+        """Create the follower of ``worker``. ``hear``: called with every event when it arrives; must not raise."""
         self.worker = worker
         self.roles = tuple(roles)
         self.ticked = asyncio.Event()
@@ -55,7 +55,7 @@ class Following:
         self.worker.send(StartCommand())
 
     def stop(self, expected: int, patience_s: float, subscribers: tuple[int, ...] = ()) -> None:
-        """Stop the worker's receivers when they have ``expected`` different messages; with 0 at once.
+        """Stop the worker's receivers when they have ``expected`` different messages; 0: stop at once.
 
         ``subscribers``: stop only these subscribers. The deadline of the other subscribers does not change.
         """

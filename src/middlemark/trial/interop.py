@@ -14,7 +14,7 @@ _WHY = {
 
 
 def decided(cell: Cell, outcome: TrialOutcome) -> TrialOutcome:
-    """Return the outcome. If two different adapters exchange no messages, it is a failure with the reason.
+    """Return the outcome. If two different adapters exchange no messages, return a failure with the reason.
 
     If one side failed in another way, such as a crash, the failure keeps its code.
     """

@@ -14,9 +14,9 @@ class Ledger:
     """The resource reports of the workers, and the network's counters at each report of the first worker."""
 
     def __init__(self, network: Callable[[], NetworkCost]) -> None:
-        """Create the ledger.
+        """Create the ledger. ``network``: reads the counters.
 
-        ``network``: reads the counters. Set ``first`` to the worker at whose reports they are read.
+        Set ``first`` to the worker at whose reports ``network`` is called.
         """
         self.first: Following | None = None
         self._network = network
@@ -41,7 +41,7 @@ class Ledger:
             self.moved = evidence.moved(self._begin, self._network())
 
     def waited(self, roles: Sequence[str]) -> Waited:
-        """Return how long threads of these names waited for a processor, and the workers' context switches."""
+        """Return how long the threads named in ``roles`` waited for a processor, and the workers' context switches."""
         return waited(tuple(self._events.values()), roles)
 
     def accounts(self, following: Iterable[Following]) -> list[WorkerAccounts]:

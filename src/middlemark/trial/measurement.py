@@ -75,16 +75,16 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     receiver: Identity = "receiver"
     """The identity whose certificate and key the receiving workers use."""
     captures: bool = False
-    """True if the trial's traffic is captured. The figures are then not used."""
+    """True if the trial's traffic is captured. The trial's figures are then not used."""
 
 
 class Measurement:
-    """One trial. ``outcome``: what is known so far; ``heard``: the roles' results, set at the end."""
+    """One trial. ``outcome``: the outcome so far. ``heard``: the roles' results, set at the end."""
 
     def __init__(self, setting: TrialSetup, session: Session, tick: Tick, outcome: TrialOutcome) -> None:
-        """Create the trial.
+        """Create the trial. ``session``: the trial's sites. ``tick``: called with the first sender's progress.
 
-        ``session``: its sites. ``tick``: called with the first sender's progress. ``outcome``: empty.
+        ``outcome``: empty.
         """
         self.setting = setting
         self.session = session
@@ -95,7 +95,8 @@ class Measurement:
         sending, receiving = session.grounds
         self.tasks = self._tasks_on(sending)
         self.receiver_tasks = self.tasks if receiving == sending else self._tasks_on(receiving)
-        """As ``tasks``, but with the receivers' folders, which differ on another machine."""
+        """The tasks of ``tasks``, with the receivers' folders. The folders differ if the receivers run on another
+        machine."""
         self.pattern: Pattern = self.tasks.pattern
         self.roles: Roles = self.tasks.roles
 
@@ -117,7 +118,7 @@ class Measurement:
         )
 
     async def run(self) -> None:
-        """Measure. Raises WorkerFailedError."""
+        """Measure the trial. Raises WorkerFailedError."""
         session, limits = self.session, self.setting.limits
         environment = await self._prepare()
         begin_ns = time.monotonic_ns()
@@ -144,7 +145,7 @@ class Measurement:
         await session.bring(self.setting.folder)
 
     async def try_to_meet(self) -> tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]:
-        """Start the workers, and only let them connect. Raises WorkerFailedError.
+        """Start the workers and let them connect, without measuring. Raises WorkerFailedError.
 
         Returns two lists, for the senders and for the other workers: for each the reason why it did not find its peers,
         or None.

@@ -53,7 +53,7 @@ async def run_trial(cell: Cell, trial: Trial, worker: Worker, shared: Shared, ti
 
 
 def scope_of(trial: Trial, shared: Shared, part: str = "") -> str:
-    """Return the first part of all names that this part of a trial creates."""
+    """Return the first part of all names that the part ``part`` of a trial creates."""
     return f"mm_{shared.token}_{trial.order}{part}"
 
 
@@ -74,7 +74,7 @@ def setup_of(
     receiver: Identity = "receiver",
     captures: bool = False,
 ) -> TrialSetup:
-    """Return the settings of a trial in this session."""
+    """Return the settings of ``trial`` in ``session``. ``part``, ``captures``: as in :func:`observe_trial`."""
     transport = worker.description.transport(cell.transport)
     assert transport is not None, "the plan checked it"
     return TrialSetup(
@@ -95,7 +95,7 @@ def setup_of(
 async def observe_trial(
     cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, *, part: str = "", captures: bool = False
 ) -> Observed:
-    """Measure as :func:`run_trial` does. ``part`` ([a-z0-9_]): distinguishes the names of a trial's parts.
+    """Measure a trial as :func:`run_trial` does. ``part`` ([a-z0-9_]): distinguishes the names of a trial's parts.
 
     ``captures``: capture the traffic, which makes the figures invalid.
     """

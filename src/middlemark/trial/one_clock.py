@@ -19,7 +19,7 @@ Instants = npt.NDArray[np.int64]
 
 
 class _AbsentError(Exception):
-    """Raised if the time of a message is unknown. The text is the reason."""
+    """Raised if the time of a message is unknown. The error's text is the reason."""
 
 
 def on_one_clock(
@@ -75,7 +75,10 @@ class _Publisher:
     """The intended send times of a publisher's messages, by the first host's clock."""
 
     def __init__(self, folder: str, file: SamplesFile, sent: Sent, offset: ClockOffset | None) -> None:
-        """Read the times. ``offset``: None if the publisher is on the first host."""
+        """Read the publisher's samples.
+
+        ``offset``: the offset of the second host's clock; None if the publisher is on the first host.
+        """
         raw = _raw(folder, file)
         who = f"publisher {file.index}"
         if len(raw) and raw["write_ns"][0] == NOT_MEASURED:
@@ -120,7 +123,10 @@ class _OneWayTimes(NamedTuple):
 def _arrivals(
     folder: str, file: SamplesFile, publishers: Mapping[int, _Publisher], offset: ClockOffset | None
 ) -> _OneWayTimes:
-    """Return the times of a subscriber's messages. ``offset``: None if the subscriber is on the first host."""
+    """Return the times of a subscriber's messages.
+
+    ``offset``: None if the subscriber is on the first host.
+    """
     if file.in_histogram:
         text = f"subscriber {file.index} outgrew its memory, and its histogram cannot be converted to one clock"
         raise _AbsentError(text)
@@ -158,7 +164,10 @@ Of = TypeVar("Of", Sent, Arrived)
 
 
 def _moved(kept_times: Of, names: Sequence[str], offset: ClockOffset) -> Of:
-    """Return a copy in which the named times are by the first host's clock. Unknown times stay unknown."""
+    """Return a copy in which the times in the fields ``names`` are by the first host's clock.
+
+    Unknown times stay unknown.
+    """
     known_times = {name: instant for name in names if (instant := getattr(kept_times, name))}
     moved = _to_first_clock(np.array(list(known_times.values()), dtype=np.int64), offset)
     return msgspec.structs.replace(kept_times, **dict(zip(known_times, map(int, moved), strict=True)))

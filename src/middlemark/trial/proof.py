@@ -42,14 +42,14 @@ class Proofs:
     """The proofs of a run's cells."""
 
     def __init__(self, outcomes: Iterable[TrialOutcome] = ()) -> None:
-        """Create it without proofs. ``outcomes``: earlier trials, whose proofs are used again."""
+        """Create it with the proofs in ``outcomes``, the outcomes of earlier trials."""
         self._proven = {each.cell for each in outcomes if each.proof}
         self._refused: dict[tuple[Cell, Identity], Answer] = {}
 
     async def proven(
         self, cell: Cell, trial: Trial, worker: Worker, shared: Shared, outcome: TrialOutcome
     ) -> TrialOutcome:
-        """Return the outcome of a trial of the cell, with the proof.
+        """Return the outcome of a trial of the cell with the proof of the cell's protection.
 
         If an earlier trial has the proof, return the outcome unchanged.
         """
@@ -71,10 +71,7 @@ class Proofs:
         return msgspec.structs.replace(outcome, proof=_proof(answers))
 
     async def _refusal(self, trying: "_Trying", identity: Identity) -> Answer:
-        """Return whether the identity is refused.
-
-        For cells that differ only in their messages, the answer is the same.
-        """
+        """Return whether the peers refuse the identity. Cells that differ only in their messages share one answer."""
         same = msgspec.structs.replace(trying.cell, size=0, rate=None, burst=None, payload="filled")
         if (same, identity) not in self._refused:
             self._refused[same, identity] = await trying.refused(identity)

@@ -26,8 +26,8 @@ _ANSWER = msgspec.json.Decoder(ErrorEvent | None)
 async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) -> dict[int, ErrorEvent]:
     """Return index of a cell → refusal.
 
-    If an adapter does not answer, none of its cells is refused: its trials will fail. A middleware keeps what it has
-    loaded, so each of a user's own files has a process of its own.
+    If an adapter does not answer, none of its cells is refused: its trials will fail. A middleware keeps a
+    configuration file that it has loaded, so each of a user's own files is tried in a process of its own.
     """
     first = {trial.cell: trial for trial in reversed(plan.trials)}
     asked: dict[tuple[str, str | None], list[tuple[int, bytes]]] = {}

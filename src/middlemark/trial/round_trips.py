@@ -1,4 +1,4 @@
-"""Counts and stamps for both ping-pong and request-reply. Pure."""
+"""Counts and stamps of round trips, for the patterns ping-pong and request-reply. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from middlemark.trial.worker_request import TrialRequest
 
 
 def counted(callers: Sequence[CallerResult], answerers: Sequence[AnswererResult]) -> TrialCounts:
-    """Return the sums of the counts of both ends.
+    """Return the counts of both ends of the round trips, summed.
 
     ``damaged``: the least number of damaged exchanges that explains the counts. An exchange is a message to a pong and
     its reply.
@@ -39,7 +39,7 @@ def found_by_both(callers: Sequence[CallerResult], answerers: Sequence[AnswererR
 
 
 def answerer_fields(asked: TrialRequest, role: str) -> dict[str, Any]:
-    """Return further fields of the ``AnswererRequest`` of a role that alone answers every round trip."""
+    """Return the fields that an ``AnswererRequest`` has in addition if its role alone answers every round trip."""
     limits = asked.limits
     senders = asked.cell.publishers if role == "server" else 1
     return {
@@ -59,7 +59,7 @@ def files(stem: str, answerers: Sequence[AnswererResult]) -> tuple[SamplesFile, 
 
 
 def starts(callers: Sequence[CallerResult]) -> tuple[Started, ...]:
-    """Return the start of the time axis of each caller."""
+    """Return the start of the time axis of each caller's samples."""
     return tuple(
         Started(index=each.index, ticks=each.start_ticks, ticks_per_second=each.ticks_per_second) for each in callers
     )

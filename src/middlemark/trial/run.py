@@ -20,7 +20,7 @@ _OUTCOME = msgspec.json.Decoder(TrialOutcome)
 
 
 class Watcher(Protocol):
-    """Observes the trials of a run. The methods of a watcher must not raise."""
+    """The interface of an object that observes the trials of a run. Its methods must not raise."""
 
     def trial_begins(self, cell: Cell, trial: Trial) -> None:
         """Called before the first process of a trial starts."""
@@ -107,9 +107,9 @@ async def _run_plan(
 async def _measured(
     cell: Cell, trial: Trial, worker: Worker, shared: Shared, watcher: Watcher, proofs: Proofs | None
 ) -> TrialOutcome:
-    """Measure one trial and prove the cell's protection.
+    """Measure one trial and prove the cell's protection. If the proof is cancelled, return the outcome without a proof.
 
-    If the proof is cancelled, return the outcome without it. A later trial then proves it.
+    A later trial then proves it.
     """
     run = run_search if cell.rate in SEARCHES else run_trial
     outcome = await run(cell, trial, worker, shared, watcher.tick)

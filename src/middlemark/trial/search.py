@@ -26,8 +26,8 @@ HOPELESS = ("refused", "configure", "disk", "memory", "clock", "companion", "los
 async def run_search(cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick) -> TrialOutcome:
     """Measure a cell with the rate ``sustainable`` or ``curve``, each step in new processes.
 
-    Return the outcome of the chosen step, with all ``steps``. Only the samples of this step are kept. As ``run_trial``,
-    this function raises only a cancellation, which discards the whole search.
+    Return the outcome of the chosen step, with all ``steps``. Only the samples of this step are kept. Only a
+    cancellation is raised, as by ``run_trial``. It discards the whole search.
     """
     search = _Search(cell, trial, worker, shared, tick)
     begin = time.monotonic()
@@ -108,7 +108,7 @@ class _Search:
         return chosen
 
     async def _follow(self, search: Search, limits: Limits) -> float | None:
-        """Measure the rates that ``search`` yields; return what it returns."""
+        """Measure the rates that ``search`` yields. Return its result: the highest rate that passed, or None."""
         try:
             rate = next(search)
             while True:
@@ -118,7 +118,10 @@ class _Search:
             return rate_found
 
     async def _step(self, rate_hz: float | None, limits: Limits) -> Step:
-        """Measure one rate (None: as fast as possible). Raises _Hopeless, and CancelledError also before the step."""
+        """Measure one rate (None: as fast as possible). Raises _Hopeless.
+
+        Raises CancelledError before or in the step.
+        """
         task = asyncio.current_task()
         if task is not None and task.cancelling():  # cancelled during the clean-up of the previous step
             raise asyncio.CancelledError

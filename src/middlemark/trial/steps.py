@@ -19,9 +19,9 @@ MOST_UP = 4
 """The most higher rates that are tried if the bound itself passes. A schedule may be faster than a stream at
 full rate."""
 DOWN = (0.5, 0.1, 0.01, 0.001)
-"""Fractions of the bound, tried in this order. If the last fails too, the search ends."""
+"""Fractions of the bound, tried in this order until one passes. If all fail, the search ends."""
 CONFIRMATIONS = (1.0, 0.95, 0.85, 0.7, 0.5)
-"""Fractions of the rate that was found. They are tried over the full duration until one passes."""
+"""Fractions of the rate that a search found. Each is measured over the full duration until one passes."""
 CURVE = (0.01, 0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.1)
 """The offered loads of a curve, as fractions of the saturation rate."""
 
@@ -61,7 +61,7 @@ def highest_held(bound: float) -> Search:
 
 
 def first_confirmed(rate: float) -> Search:
-    """Try ``rate``, then lower rates until one passes."""
+    """Try the fractions CONFIRMATIONS of ``rate`` until one passes."""
     for part in CONFIRMATIONS:
         if (yield rate * part):
             return rate * part
@@ -73,7 +73,7 @@ BEHIND = 0.01
 
 
 def step_of(cell: Cell, rate_hz: float | None, outcome: TrialOutcome, heard: Heard | None) -> Step:
-    """Return the step of an outcome. ``rate_hz``: the rate of each publisher (None: as fast as possible)."""
+    """Return the step that an outcome measured. ``rate_hz``: the rate of each publisher (None: as fast as possible)."""
     if outcome.failed is not None or heard is None:
         why = outcome.failed.text if outcome.failed is not None else "no result"
         return Step(

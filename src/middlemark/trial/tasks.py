@@ -56,7 +56,8 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     graph: Workload | None
     """The workload with the levels that its transport honours; None: no workload."""
     receivers_native: dict[str, str]
-    """The native settings of the receivers. With two different adapters, they differ from those in ``settings``."""
+    """The native settings of the receivers. If the sides have different adapters, ``settings`` has only the senders'
+    native settings."""
     receiver: Identity = "receiver"
     """The identity of the workers that only receive, whose certificate and key they use."""
 
@@ -93,7 +94,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measuring_s(limits: Limits) -> float:
-    """Return the maximum duration of the measurement."""
+    """Return the maximum duration of the measurement, in s."""
     return limits.duration_s if limits.duration_s is not None else limits.limit_s
 
 
@@ -157,7 +158,7 @@ def tasks_of(
 
 
 def _tasks_of_roles(roles: Roles, cell: Cell, places: tuple[WorkerPlacement, ...]) -> tuple[WorkerTask, ...]:
-    """Return one worker for each role, or one worker with all roles."""
+    """Return the task of one worker for each role, or of one worker with all roles."""
     every = (*roles.senders, *roles.receivers)
     mine: list[tuple[AnyRoleRequest, ...]] = [every] if cell.processes == 1 else [(each,) for each in every]
     return tuple(
@@ -177,7 +178,10 @@ def _tasks_of_nodes(
     places: tuple[WorkerPlacement, ...],
     far: tuple[str, ...],
 ) -> tuple[WorkerTask, ...]:
-    """Return one worker for each process, with the roles of the process's nodes. ``far``: nodes on the second site."""
+    """Return the task of one worker for each process, with the roles of the process's nodes.
+
+    ``far``: nodes on the second site.
+    """
     of_node: dict[str, list[AnyRoleRequest]] = {}
     for sender in roles.senders:
         of_node.setdefault(graph.topics[sender.index].source, []).append(sender)
@@ -199,7 +203,8 @@ def place_roles(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]
 
     The order is the order of ``Cell.pin``: ping, pongs; publishers, subscribers; clients, server.
 
-    ``spinning_s``: the longest time for which a role may have to spin. RLIMIT_RTTIME is set somewhat higher.
+    ``spinning_s``: the longest time for which a role may have to spin. The limit RLIMIT_RTTIME of the processes is set
+    somewhat higher.
     """
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     cpus = [_cpu(cell, role) for role in range(roles)]

@@ -23,16 +23,16 @@ from middlemark.trial.round_trips import counted, found_by_both
 from middlemark.trial.worker_request import echoes
 
 NAMED = 4
-"""At most this number of roles is listed. If there are more, only the first role is listed, with the number of
-others."""
+"""A warning lists at most this number of roles. If more roles are concerned, it has only the first role and the number
+of others."""
 
 Concerned = TypeVar("Concerned")
 
 
 def list_all(concerned: Sequence[Concerned], words: Callable[[Concerned], str]) -> str:
-    """Return all roles in words.
+    """Return the roles ``concerned`` in words.
 
-    If there are many, only the first role (the worst if they are sorted), and the number of others.
+    If there are more than NAMED, return the first role (the worst, if the roles are sorted) and the number of others.
     """
     if len(concerned) <= NAMED:
         return "; ".join(words(each) for each in concerned)
@@ -64,7 +64,7 @@ class Schedule(msgspec.Struct, frozen=True):
 
     @property
     def held(self) -> bool:
-        """True if only few messages were late or unsent."""
+        """True if at most the shares LATE_SHARE and UNSENT_SHARE of the messages were late and unsent."""
         return self.late <= LATE_SHARE * self.scheduled and self.unsent <= UNSENT_SHARE * self.scheduled
 
 
@@ -80,7 +80,7 @@ def schedules(role: str, senders: Iterable[Sent | CallerResult]) -> tuple[Schedu
 
 
 def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
-    """Return the warning about a rate that was not kept; None: it was kept."""
+    """Return the warning about a sender that did not keep the rate; None: all senders kept it."""
     missing = [each for each in found if not each.held]
     if not missing:
         return None
@@ -100,7 +100,7 @@ def missed_instants(cell: Cell, found: Sequence[Schedule]) -> RunWarning | None:
 
 
 def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequence[PongResult]) -> list[RunWarning]:
-    """Return the warnings from the roles' reports. ``stats`` adds warnings about the figures."""
+    """Return the warnings from the reports of the ping and of the pongs."""
     counts = counted([ping], pongs)
     found = []
     if ping.ended == "full":
@@ -133,7 +133,7 @@ def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequ
 def with_last_words(
     warnings: tuple[RunWarning, ...], counts: TrialCounts | None, results: Sequence[AnyRoleResult]
 ) -> tuple[RunWarning, ...]:
-    """Return the warnings, with the middleware's last errors in the warning about loss."""
+    """Return ``warnings``, with the middleware's last errors added to the warning about loss."""
     errors = _last_errors(results)
     if counts is None or not counts.lost or counts.publish_failed or not errors:
         return warnings
@@ -189,7 +189,7 @@ def stream_warnings(
     senders: Sequence[PublisherResult],
     receivers: Sequence[SubscriberResult],
 ) -> list[RunWarning]:
-    """Return at most one warning for each code. ``senders``, ``receivers``: the results of the roles."""
+    """Return the warnings about a stream, at most one for each code. ``senders``, ``receivers``: the roles' results."""
     found = (
         _received_nothing(cell, subscribers),
         _history_missed(subscribers),
@@ -222,7 +222,7 @@ def stream_warnings(
 def _about(
     code: str, concerned: Sequence[Concerned], words: Callable[[Concerned], str], advice: str, frame: str = "{}"
 ) -> RunWarning | None:
-    """Return the warning about these roles; None: there are no such roles.
+    """Return the warning about the roles ``concerned``; None: the list is empty.
 
     ``frame``: the text of the warning, with {} for the list of roles.
     """

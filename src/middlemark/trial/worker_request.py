@@ -29,13 +29,14 @@ class TrialRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The first part of the paths of the trial's samples files, absolute."""
     seed: int
     kept: tuple[int, int]
-    """(records of each publisher, records of each subscriber) of a stream that may be kept."""
+    """The most records that a stream's roles keep: (of each publisher, of each subscriber)."""
     graph: Workload | None = None
     """The workload with the levels that its transport honours; None: no workload."""
     kept_by_topic: tuple[int, ...] = ()
-    """The number of records that each end of each topic may keep."""
+    """Index of a topic of the workload → the most records that the topic's publisher, and each of its subscribers,
+    keeps."""
     scratch: str = ""
-    """The trial's folder."""
+    """The trial's scratch folder."""
 
 
 def settings_of(

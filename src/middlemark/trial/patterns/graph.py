@@ -90,7 +90,7 @@ class Ends:
     """Decides which subscribers must stop when a role has ended. The first topics of the chains end first."""
 
     def __init__(self, subscribers: Sequence[SubscriberRequest]) -> None:
-        """Create it. ``subscribers``: the subscribers of all workers."""
+        """Create it with no role ended. ``subscribers``: the subscribers of all workers."""
         self._forwards = {each.index: each.forwards for each in subscribers}
         self._of_topic: dict[int, list[int]] = {}
         for each in subscribers:

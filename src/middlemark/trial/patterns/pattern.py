@@ -48,7 +48,7 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def results_of(kind: type[Result], results: Iterable[AnyRoleResult]) -> tuple[Result, ...]:
-    """Return the results of this type."""
+    """Return those of ``results`` that are of the type ``kind``."""
     return tuple(each for each in results if isinstance(each, kind))
 
 
@@ -69,7 +69,7 @@ def coding(heard: Heard) -> Coding | None:
 
 
 class Pattern(msgspec.Struct, frozen=True, kw_only=True):
-    """The interface of a pattern."""
+    """The functions and properties that a pattern gives to the launcher."""
 
     roles: Callable[[TrialRequest], Roles]
     conclude: Callable[[Heard, TrialOutcome], TrialOutcome]
