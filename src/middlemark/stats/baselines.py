@@ -1,4 +1,4 @@
-"""The raw transports with which each cell is compared: the one with the same carrier, and the baseline.
+"""The raw transports with which each cell is compared: the raw transport with the same carrier, and the baseline.
 
 ``times_raw_transport`` is the cell's time divided by the time of the raw transport with the same carrier (usually 1 or
 more). Round trips, and streams with a schedule or bursts, are compared by their p50. Streams as fast as possible, or at
@@ -18,11 +18,14 @@ _FOLLOWS = tuple(EXPERIMENT.index(field) for field in ("receive", "security"))
 """Indices in ``EXPERIMENT`` of the factors that may differ between a cell and its raw transport."""
 
 LEAST_COPYING_NS = 1000.0
-"""A shorter round trip gives no copying rate: reading the clock takes 50 to 110 ns of each round trip."""
+"""The shortest round trip, in ns, from which a copying rate is computed. Reading the clock takes 50 to 110 ns of it."""
 
 
 class RawTransport(msgspec.Struct, frozen=True):
-    """A raw transport's cell, by index. The label also has its differences from the compared cell: ``udp, block``."""
+    """A raw transport's cell.
+
+    ``label``: its name, and the levels in which it differs from the compared cell: ``udp, block``.
+    """
 
     cell: int
     label: str
@@ -150,7 +153,7 @@ def memcpy_bytes_per_s(results: Sequence[CellResult], size: int) -> float | None
 def _by_experiment(
     cells: Sequence[Cell], medians: Sequence[float | None], descriptions: Mapping[str, Description]
 ) -> dict[tuple[object, ...], list[int]]:
-    """Return the indices of the raw transports' cells that have a median: experiment → indices."""
+    """Return experiment → indices of the raw transports' cells in it that have a median."""
     found: dict[tuple[object, ...], list[int]] = {}
     for index, cell in enumerate(cells):
         description = descriptions.get(cell.adapter)

@@ -24,7 +24,8 @@ NEEDED = 20
 """A breakdown needs at least this number of messages that were stamped at both ends, as a median does."""
 
 BAND = (0.4, 0.6)
-"""The parts are computed from these stamped messages, as shares of the messages ordered by their time."""
+"""The parts are computed from the stamped messages between these shares of all stamped messages, ordered by their time.
+"""
 
 LACKING = 0.05
 """An instant may be missing for at most this share of the messages.
@@ -234,7 +235,7 @@ _OPTIONAL = ("wait for its turn", *TOGETHER.values())
 
 
 def _without_traces(sums: dict[str, float]) -> dict[str, float]:
-    """Return the sums. An overlap of less than a hundredth of the whole is added to the time of writing."""
+    """Return ``sums``. An overlap of less than a hundredth of the whole is added to the time of writing."""
     whole = math.fsum(sums.values())
     for write, together in TOGETHER.items():
         if 0 < sums.get(together, 0) < 0.01 * whole:

@@ -1,4 +1,4 @@
-"""Quantiles of samples, some of which are raw and others counted in the buckets of a histogram."""
+"""Quantiles of samples, of which some are raw and the others are counted in the buckets of a histogram."""
 
 import math
 
@@ -16,8 +16,8 @@ WITHIN = 1 / 128
 def summarise_both(raw: Numbers, histogram: Samples | None) -> Summary:
     """Return the summary of the raw samples and the histogram together; without a histogram the summary is exact.
 
-    A value in a bucket counts as the bucket's middle, for min and max as its outer end. Quantiles are by nearest rank,
-    as in ``exact``: a quantile that is a raw sample is exact.
+    A value in a bucket counts as the middle of the bucket, or for min and max as the outer end of the bucket. Quantiles
+    are by nearest rank, as in ``exact``: a quantile that is a raw sample is exact.
     """
     if histogram is None or len(histogram) == 0:
         return summary_of(raw)

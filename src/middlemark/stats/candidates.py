@@ -29,9 +29,10 @@ Elimination = Literal[
 ]
 
 LATE = 0.01
-"""The largest share of late messages. With a larger share, the candidate misses the deadline."""
+"""The largest share of messages that may arrive after the deadline. With a larger share, the candidate misses the
+deadline."""
 BEHIND = 0.01
-"""The largest share of unsent messages. With a larger share, the candidate does not keep the rate."""
+"""The largest share of due messages that may be unsent. With a larger share, the candidate does not keep the rate."""
 FAILURES = 2
 """With this number of failed trials, a candidate is eliminated."""
 _LOOKS = (FEWEST, *FINAL_LOOKS)
@@ -129,7 +130,10 @@ def attempt(
 
 
 def _of_graph(cell: Cell, graph: GraphTrial, cpu: float | None, wanted: Wanted) -> Attempt:
-    """Return the result of a workload's trial. If an edge fails, it is the requirement that the worst edge misses."""
+    """Return the result of a workload's trial.
+
+    If an edge fails, the result has the requirement that the worst edge misses.
+    """
     edges = edges_over(cell, [graph])
     held, failing = graph_holds(edges), fails_most(edges)
     misses: Elimination | None = None if failing is None else _fails_by(failing)

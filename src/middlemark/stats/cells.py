@@ -355,8 +355,8 @@ def over_trials(summaries: Sequence[Summary | None]) -> Summary | None:
 
 
 _BOUND = 3
-"""The warning that a cell is faster than its raw transport needs this number of the raw transport's trials, or as many
-as the cell has if these are fewer."""
+"""The number of the raw transport's trials that the warning "faster than its raw transport" needs. If the cell has
+fewer trials, as many trials as the cell has are enough."""
 
 
 def _with_baselines(
@@ -399,7 +399,7 @@ def _below_baseline(
     others: Sequence[TrialSummary],
     label: str,
 ) -> RunWarning | None:
-    """Return the warning about a cell that is significantly faster than its baseline in their common rounds."""
+    """Return the warning about a cell that is significantly faster than its baseline in the rounds that both have."""
     ours, theirs = _by_round(result.cell, own), _by_round(baseline.cell, others)
     rounds = sorted(ours.keys() & theirs.keys())
     if not rounds:

@@ -1,6 +1,6 @@
 """Change points of a series of runs, by ruptures (Truong, Oudre and Vayatis, 2020).
 
-The ranks of the runs are searched, so that a single extreme run counts no more than any other. The thresholds limit
+The search uses the ranks of the runs, so that a single extreme run counts no more than any other. The thresholds limit
 false changes: without any change, at most one series in 200 has a change point (bench/change_points.py).
 """
 
@@ -21,7 +21,7 @@ Values = npt.NDArray[np.float64]
 FEWEST_RUNS = 12
 """The fewest runs in which a change can be found."""
 SHORTEST = 3
-"""The fewest runs before a change, and after it."""
+"""The fewest runs before a change point, and the fewest after it."""
 LEVEL = 0.005
 """The highest probability of a change point in a series without a change."""
 FAMILY = 0.05
@@ -48,7 +48,8 @@ class LevelShift(msgspec.Struct, frozen=True):
 def change_points(values: Sequence[float], series: int = 1) -> tuple[int, ...]:
     """Return the position of the first run after each change.
 
-    ``series``: the number of series that are searched together. Their false changes are limited together (Bonferroni).
+    ``series``: the number of series that are searched together. The probability of a false change in any of them is
+    limited (Bonferroni).
     """
     level = min(LEVEL, FAMILY / series)
     return _placed(np.log(values), sorted(_within(np.asarray(values, dtype=np.float64), 0, level)))
@@ -95,7 +96,9 @@ def gains(values: Values) -> tuple[tuple[float, Sequence[int]], ...]:
 
 
 def _within(values: Values, begin: int, level: float) -> Iterator[int]:
-    """Yield the change points. Each part between them is searched again, because ranks of the whole hide small changes.
+    """Yield the change points.
+
+    Each part between two change points is searched again, because ranks of the whole series hide small changes.
 
     Two change points are searched at once, because one change point does not find a change that is later undone.
     """

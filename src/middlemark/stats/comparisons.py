@@ -97,7 +97,7 @@ def side(
     in_race: InRace | None = None,
     metrics: Iterable[str] = METRICS,
 ) -> Side:
-    """Return a cell with the figures of its measured trials by these metrics, and by ``_COMPARED_BY``."""
+    """Return the cell as a ``Side``, with the figures of its measured trials by ``metrics`` and by ``_COMPARED_BY``."""
     figures = {
         name: {
             each.outcome.number: value
@@ -128,9 +128,10 @@ def compare(
 ) -> list[Comparison]:
     """Judge each pairing by each metric that both sides have in a common round.
 
-    ``reported``: all pairings in reports of these runs (``pairings.of_run``). For each metric and run (or pair of runs)
-    all these pairings are one family, even if ``pairings`` has only some of them. So a report, a table and a gate give
-    the same verdict on a pair. Pairings outside the family are judged together with it and do not change its verdicts.
+    ``reported``: all pairings in reports of these runs (``pairings.of_run``). For each metric and run (or pair of
+    runs), all of ``reported`` is one family, even if ``pairings`` has only some of it. So a report, a table and a gate
+    give the same verdict on a pair. Pairings outside the family are judged together with it and do not change its
+    verdicts.
     """
     asked_pairs = {_both(each) for each in pairings}
     found: dict[tuple[int, str], Comparison] = {}
@@ -182,7 +183,10 @@ _OTHER_SIDE: dict[Literal["a", "b"] | None, Literal["a", "b"] | None] = {"a": "b
 
 
 def mirrored(comparison: Comparison) -> Comparison:
-    """Return the comparison with A and B exchanged. The log-ratios change their sign, and all else stays."""
+    """Return the comparison with A and B exchanged. The log-ratios change their sign.
+
+    All other values stay the same.
+    """
 
     def other_way(part: float | None) -> float | None:
         return None if part is None else 1 / (1 + part) - 1
@@ -226,7 +230,10 @@ def _runs(pairing: Pairing) -> frozenset[str]:
 
 
 def _question(pairing: Pairing) -> tuple[object, ...]:
-    """Return the size, pattern and rate of A's cell. Comparisons in which these are equal scatter similarly."""
+    """Return the size, pattern and rate of A's cell.
+
+    Comparisons with an equal size, pattern and rate scatter similarly.
+    """
     return pairing.a.cell.size, pairing.a.cell.pattern, pairing.a.cell.rate
 
 
@@ -265,7 +272,10 @@ class TimesRawTransport(msgspec.Struct, frozen=True):
 def with_raw_transports(
     sides: Sequence[Side], descriptions: Mapping[str, Description], actual_transports: Sequence[str | None] = ()
 ) -> tuple[Side, ...]:
-    """Return the cells of one run, each with the raw transport of its carrier. Cells of raw transports have none."""
+    """Return the cells of one run, each with the raw transport of its carrier.
+
+    The cells of raw transports get no raw transport.
+    """
     found = nearest_raw_transports(
         [each.cell for each in sides], [_compared_ns(each) for each in sides], descriptions, actual_transports
     )

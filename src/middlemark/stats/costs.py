@@ -70,7 +70,10 @@ def _companions(outcomes: Sequence[TrialOutcome]) -> tuple[CompanionResources, .
 
 
 def _by_who(trials: Iterable[Sequence[Cost]]) -> dict[str, list[Cost]]:
-    """Return name of a process → its costs in each trial, in the order of names in the first trial."""
+    """Return name of a process → the costs of the process in each trial.
+
+    The names are in the order of the first trial.
+    """
     by_who: dict[str, list[Cost]] = {}
     for costs in trials:
         for cost in costs:

@@ -68,10 +68,7 @@ def sustainable(outcomes: Sequence[TrialOutcome]) -> Sustainable | None:
 
 
 def _held_hz(outcome: TrialOutcome) -> float | None:
-    """Return the rate that a search found, which is the rate of its last step.
-
-    Higher rates passed only for a short time.
-    """
+    """Return the rate that a search found: that of its last step. Higher rates passed only for a short time."""
     last = outcome.steps[-1] if outcome.steps else None
     return last.rate_hz if last and last.held and last.failed is None else None
 

@@ -1,4 +1,4 @@
-"""The limits of the machine that rows met, by the evidence of their trials.
+"""The limits of the machine that rows met, found in the evidence of the rows' trials.
 
 Rows are examined if they lost messages, if their p99 is far above their p50, or if their rate is far below the raw
 transport's. Configurations that could not be measured are examined too.
@@ -21,7 +21,7 @@ TAIL = 5.0
 SLOW = 3.0
 """A row's rate is far below the raw transport's if the raw transport's rate is at least this many times as high."""
 SOME = 0.001
-"""A larger share of dropped datagrams or segments explains a symptom."""
+"""If a larger share of datagrams or segments than this was dropped, the drops explain a symptom."""
 HELD = 0.02
 """If a limit took at least this share of the measured time, it explains a symptom."""
 WAITING = 0.25
@@ -43,7 +43,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     symptom: str
     """The symptom in words: ``lost 59 % of its messages``."""
     seen: str
-    """The evidence, as the end of a sentence."""
+    """The evidence in words, as the end of a sentence."""
     setting: str = ""
     """The file or sysctl with the limit, if the trials name it."""
     advice: str = ""

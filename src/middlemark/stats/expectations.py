@@ -26,7 +26,7 @@ Figures = Mapping[int, float]
 _MEDIAN = 2 / math.pi
 """Efficiency of a median relative to a mean, for normally distributed trials."""
 _FURTHER = 1.5
-"""Each look comes after this many times the trials of the look before."""
+"""The number of trials at a look, divided by the number at the look before."""
 _EQUAL_LOOKS = 4
 _EQUAL_SHARE = 0.2
 """Each of the first ``_EQUAL_LOOKS`` looks uses this share of the error. Each further look uses half of the remaining
@@ -48,12 +48,12 @@ class JudgedPart(msgspec.Struct, frozen=True, kw_only=True):
     part: ClaimPart
     estimate: float
     low: float | None
-    """Lower end of the interval; ``high``: upper end. None: too few trials."""
+    """Lower end of the interval of the estimate. ``high`` is the upper end. None: too few trials for an interval."""
     high: float | None
     trials: int
     worst: tuple[int, float] | None = None
-    """The number and the figure of the trial with the highest figure (with the lowest if the band has no upper
-    edge)."""
+    """(number, figure) of the trial with the highest figure, or with the lowest figure if the band has no upper edge.
+    """
 
     @property
     def is_inside(self) -> bool:

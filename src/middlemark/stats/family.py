@@ -19,9 +19,10 @@ Values = npt.NDArray[np.float64]
 FLIPS = 2048
 """Number of sign flips: all possible flips for up to 12 rounds, random flips for more rounds."""
 _LEAST = 1e-3
-"""A smaller standard deviation of the log-ratios is taken as this value."""
+"""The least standard deviation of log-ratios. A smaller standard deviation is replaced by this value."""
 _CLIP = 8.0
-"""Log-ratios are clipped to this many standard deviations of their question, so that one stall hides no difference."""
+"""Log-ratios are clipped to this number of standard deviations of their question, so that one stall hides no
+difference."""
 _AT_A_TIME = 4_000_000
 
 
@@ -30,8 +31,8 @@ def family_p(differences: Sequence[Mapping[int, float]], questions: Sequence[Has
 
     ``differences``: for each comparison, round → log-ratio, at least two. The family-wise error is controlled: the
     probability that any comparison without a true difference has an adjusted p of at most x is at most x. Comparisons
-    with equal ``questions`` are assumed to scatter alike. The variance of each is taken as at least the median of its
-    question. Otherwise six values that agree by chance would count as precise.
+    with equal ``questions`` are assumed to scatter alike. The variance of a comparison is taken as at least the median
+    variance of its question. Without this rule, six values that agree by chance would count as precise.
     """
     if not differences:
         return []
@@ -110,9 +111,9 @@ class _Family:
 
 
 def _flips(rounds: int) -> Values:
-    """Return the signs of the rounds, a row for each flip. The first row changes nothing.
+    """Return the signs of the rounds, a row for each flip. The first row flips no round.
 
-    If all rounds are flipped, no distance from zero changes. So the first round is never flipped.
+    Flipping all rounds would change no distance from zero, so the first round is never flipped.
     """
     if 2 ** (rounds - 1) <= FLIPS:
         bits = (np.arange(2 ** (rounds - 1))[:, None] >> np.arange(rounds - 1)) & 1

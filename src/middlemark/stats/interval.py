@@ -13,7 +13,7 @@ from middlemark.model.plan import Precision
 
 RESAMPLES = 4000
 FEWEST = 6
-"""Fewest trials for an interval. With fewer trials, it would be little more than the range of the figures."""
+"""Fewest trials for an interval. With fewer trials, the interval would be little more than the range of the figures."""
 
 
 def median_interval(figures: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:

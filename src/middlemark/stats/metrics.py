@@ -35,7 +35,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """ns, ns/message, messages/s, switches/s, bytes, bytes/s, processors, threads, deadlines, medians; 1 for a share.
     """
     words: tuple[str, str] = _LESS
-    """The words for a B that is better than A, and for a B that is worse."""
+    """The words of a verdict, if B is better than A, and if B is worse than A."""
     higher_is_better: bool = False
     applies: Callable[[Cell], bool] = lambda _: True
     """Returns whether the metric describes the middleware in this cell, and not a schedule or a queue."""
@@ -46,19 +46,18 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     latency: bool = False
     """True if the metric is computed from the times of messages that arrived. Lost messages have no time."""
     has_raw_transport: bool = False
-    """True if no middleware can be better than a raw transport by this metric. Not true of processor time and
-    memory."""
+    """True if no middleware can be better than a raw transport by this metric. False for processor time and memory."""
     of_cell: bool = False
     """True if a cell's result has the figure. For other metrics, CSV has the median over trials."""
 
     @property
     def better(self) -> str:
-        """The word for a better B."""
+        """The word of a verdict if B is better than A."""
         return self.words[0]
 
     @property
     def worse(self) -> str:
-        """The word for a worse B."""
+        """The word of a verdict if B is worse than A."""
         return self.words[1]
 
 
@@ -331,7 +330,7 @@ COMPARED_TIMES = ("round_trip_ns",)
 
 
 def named_metrics() -> str:
-    """Return the names in one sentence. Variants for roles are abbreviated."""
+    """Return the names of all metrics in one sentence. Variants for roles are abbreviated."""
     without_role = [name for name in METRICS if "." not in name or name[1].isdigit()]
     return (
         ", ".join(f"{name}[.ROLE]" if name in PER_ROLE else name for name in without_role)
@@ -341,11 +340,14 @@ def named_metrics() -> str:
 
 _MEANT = {"latency": "p50", "median": "p50", "average": "mean", "jitter": "spread", "rate": "throughput"}
 _MEANT |= {"bandwidth": "bytes", "rss": "memory", "lost": "loss"}
-"""Another word that users type → the metric."""
+"""Another word for a metric that users may type → the metric."""
 
 
 def read_metrics(typed: str | None, option: str = "--metric") -> tuple[tuple[str, ...], list[Problem]]:
-    """Return the metrics in a text like ``p50,cpu``, and all problems. None as text: no metrics."""
+    """Return the metrics in the text ``typed``, such as ``p50,cpu``, and all problems.
+
+    None as ``typed``: no metrics.
+    """
     names = tuple(dict.fromkeys(each.strip() for each in typed.split(","))) if typed is not None else ()
     problems = []
     for name in names:

@@ -21,15 +21,15 @@ TAKEN = 0.01
 tail."""
 
 DELAYED = 0.05
-"""Roles may wait for a processor for this share of the time; used if only this wait is known. Wake-ups on an idle
-machine also wait. The probes measure that wait, and it is subtracted, but it varies between wake-ups."""
+"""Roles may wait for a processor for this share of the time; used if only this wait is known. A woken thread waits even
+on an idle machine. The probes measure that wait, and it is subtracted, but it varies between wake-ups."""
 
 RESTLESS = 3.0
 """A trial is disturbed if its processors were interrupted for a share of the time, before and after it, that exceeds
 both TAKEN and this many times the share of the run's median trial."""
 
 MORE_IRQ = 0.05
-"""The share of time in interrupts may exceed the share of the cell's median trial by this difference."""
+"""The share of a trial's time in interrupts may exceed the share of the cell's median trial by this difference."""
 
 MOST_PREEMPTORS = 8
 MOST_NAMED = 4
@@ -48,7 +48,7 @@ _ROLES = ("ping", "pong", "publisher", "subscriber", "client", "server")
 
 
 class Usual(msgspec.Struct, frozen=True):
-    """The figures of the run's median trial. None: no trial has a probe that measured the figure."""
+    """Figures of the run's probes, each as the median over its trials. None: no probe measured the figure."""
 
     still_share: float | None
     wake_ns: float | None
@@ -60,7 +60,10 @@ def with_noise(
     of_cell: Sequence[Sequence[TrialSummary]],
     descriptions: Mapping[str, Description],
 ) -> list[CellResult]:
-    """Return the results with their noise. A result with a too strongly disturbed trial also gets a warning."""
+    """Return the results with their noise.
+
+    A result also gets a warning if the machine disturbed one of its trials too much.
+    """
     seen = [each.outcome.noise for trials in of_cell for each in trials if each.outcome.noise]
     still = stillness(seen)
     usual = Usual(still_share=_median(map(_restless, seen)), wake_ns=_median(map(_wake_ns, seen)))
@@ -210,7 +213,7 @@ def _preemptors(seen: Witnessed, time_ns: float) -> tuple[Preemptor, ...]:
 def _marks(
     noise: TrialNoise, steal: float, periods: int | None, usual: float | None, more_irq: float | None
 ) -> tuple[str, ...]:
-    """Return the disturbances that exceed their limits, in words; empty: none does."""
+    """Return in words the disturbances that exceed their limits; empty: no disturbance does."""
     found = []
     if (noise.others_share or 0.0) + steal > TAKEN and (noise.others_share or 0.0) >= steal:
         found.append(f"other processes had {percent(noise.others_share or 0.0)} of its processors' time{_who(noise)}")

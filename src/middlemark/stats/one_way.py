@@ -75,7 +75,7 @@ def one_way(kept: Sequence[Kept]) -> OneWay:
 
 
 def too_few(messages: int) -> str | None:
-    """Return why this number of messages has no median; None: it has one."""
+    """Return why this number of messages is too few for a median; None: it is enough."""
     needed = samples_needed(QUANTILES["p50"])
     if messages >= needed:
         return None
@@ -124,7 +124,7 @@ def certain_times(found: OneWay, clocks: ClockOffset) -> OneWay:
 
 
 def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> tuple[Numbers | None, str | None]:
-    """Return ``one_way_ns`` minus the lateness of each send, and None. If a send is unknown: None and the reason."""
+    """Return (``one_way_ns`` minus the lateness of each send, None), or if a send is unknown (None, the reason)."""
     outgrown = [each.index for each in subscribers if each.histogram is not None]
     if outgrown:
         return None, f"the memory of subscriber {outgrown[0]} was full: later messages are counted in a histogram"
@@ -142,7 +142,7 @@ def _from_sent(subscribers: Sequence[Kept], publishers: Mapping[int, Kept]) -> t
 
 
 def _since_sent(arrivals: Samples, publishers: Mapping[int, Kept], times: Numbers) -> str | None:
-    """Write the times since sending of these arrivals to ``times``.
+    """Write to ``times`` for each of ``arrivals`` the time since its send.
 
     Return why the send of an arrival is unknown; None: every send is known.
     """

@@ -78,7 +78,7 @@ class Stillness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stillness(trials: Iterable[Witnessed]) -> Stillness:
-    """Return the sum of the probes of all trials."""
+    """Return the disturbances that the probes of all trials measured, summed."""
     probes = [still for each in trials for still in (*(each.before or ()), *(each.after or ()))]
     return Stillness(
         spun_s=sum(max(0, each.spun_ns - each.taken.total_ns) for each in probes) / 1e9,
@@ -105,7 +105,7 @@ def upper_bound(count: int) -> float:
     """Return the upper 95 % bound of the mean of a Poisson variable, if its value was ``count``.
 
     The bound is half the 95 % quantile of chi² with 2 (count + 1) degrees of freedom (Garwood 1936). The cube formula
-    of Wilson and Hilferty (1931) computes it to 1 %.
+    of Wilson and Hilferty (1931) approximates the quantile to 1 %.
     """
     shape = count + 1
     return float(shape * (1 - 1 / (9 * shape) + 1.6449 / (3 * math.sqrt(shape))) ** 3)
@@ -171,7 +171,10 @@ def of_round_trips(senders: Sequence[Samples], summary: Summary | None, outcome:
 
 
 def of_stream(kept: Sequence[Kept], summary: Summary | None, outcome: TrialOutcome) -> Outliers | None:
-    """Return the outliers of a stream, from the intended instants. None also if samples are in a histogram."""
+    """Return the outliers of a stream's latencies from the intended instants.
+
+    None as in :func:`outliers`, or if samples are in a histogram.
+    """
     subscribers = [each for each in kept if each.role == "subscriber"]
     if any(each.histogram is not None for each in subscribers):
         return None
@@ -214,7 +217,7 @@ def _blind(outcome: TrialOutcome, seen: Witnessed) -> str | None:
 
 
 def _threshold(parts: Sequence[Numbers]) -> float:
-    """Return the p99.9 by nearest rank, even if too few samples are above it for a report."""
+    """Return the p99.9 of all parts by nearest rank, even if fewer samples are above it than a report needs."""
     values = np.concatenate([np.asarray(each) for each in parts])
     rank = len(values) - len(values) // 1000 - 1
     return float(np.partition(values, rank)[rank])
@@ -245,7 +248,10 @@ def _had_by_others(
 
 
 def _longer(counts: Sequence[tuple[int, int]], ns: float) -> int:
-    """Return how many gaps may have at least ``ns``. A bucket ends at twice its lower bound and counts as a whole."""
+    """Return how many gaps may have lasted at least ``ns``.
+
+    A bucket ends at twice its lower bound and counts as a whole.
+    """
     return sum(count for lower, count in counts if 2 * lower > ns)
 
 

@@ -21,7 +21,8 @@ _HIDDEN = {
 transports, and a label may name a setting (a delay that the selftest adds)."""
 
 _MATTER = ("receive", "rate", "payload", "reliability", "processes", "pin")
-"""Factors that a reason against a comparison names, if an imported cell does not know them."""
+"""Factors that make a comparison doubtful if an imported cell does not know their level. The reason names these
+factors."""
 
 
 def level(each: Side, factor: str) -> Level:
@@ -115,8 +116,8 @@ def _level_name(each: Side, factor: str) -> str:
 def run_against_run(first: Sequence[Side], second: Sequence[Side], but: Sequence[str] = ()) -> list[Pairing]:
     """Pair the cells of two runs that agree in all fields, except the fields of the factors ``but``.
 
-    If each run has one cell, these two are the pair. If a run has several levels of a factor in ``but``, the names
-    contain the level.
+    If each run has only one cell, these two cells are the pair. If a run has several levels of a factor in ``but``, the
+    names contain the level.
     """
     if len(first) == len(second) == 1:
         return [Pairing(first[0], second[0], (first[0].label, second[0].label), _apart(first[0], second[0]))]
@@ -169,10 +170,7 @@ def reasons_against(pairing: Pairing) -> tuple[str, ...]:
 
 
 def _imported(side: Side) -> str:
-    """Return why an imported cell should not be compared: another tool, an unknown machine.
-
-    Empty: it is not imported.
-    """
+    """Return why the side should not be compared: another tool, an unknown machine. Empty: the cell is not imported."""
     unknown = [each for each in _MATTER if each in side.cell.unknown]
     if not side.cell.unknown:
         return ""
@@ -181,7 +179,8 @@ def _imported(side: Side) -> str:
 
 
 MOST = 8_000
-"""At most this number of pairings of a run is judged by one metric. A factor that would exceed it is left out."""
+"""At most this number of pairings of a run is judged by one metric. A factor whose pairings would exceed it is left
+out."""
 _FIRST = ("adapter", "transport", "loan", "reliability")
 
 

@@ -30,8 +30,8 @@ FINALISTS = 5
 FINAL_LOOKS = (8, 12, 17, 24, 34, 48, 68, 96, 136, 192)
 """Rounds after which the exact test is applied."""
 _FINAL = (0.016, 0.007, 0.003, 0.002, 0.0015, 0.001, 0.0007, 0.0004, 0.0002, 0.0002)
-"""The error that each look of ``FINAL_LOOKS`` may use. The first, divided by four rivals, exceeds 2 ** -8. So eight
-rounds can decide between five finalists."""
+"""The error that each look of ``FINAL_LOOKS`` may use. The first error, divided by four rivals, exceeds 2 ** -8. So
+eight rounds can decide between five finalists."""
 _SCREENING = 0.018
 _PRIOR = 6
 """The scatter of all candidates counts as this number of degrees of freedom in each candidate's scatter."""
@@ -69,8 +69,8 @@ def after_look(
     Call it after every round, with the candidates that ran in the round. A round is used only if all these candidates
     have a figure in it. A candidate that is slower by less than the margin stays. ``tie``: all running candidates are
     within the margin of the leader, with 95 % confidence. ``leaders``: the candidates that may lead (at least one);
-    None: all. ``last``: no time is left, so this look uses the remaining error. That is valid, because the number of
-    rounds then depends on the duration of the trials and not on their results.
+    None: all. ``last``: no time is left, so this look uses the remaining error. Using it is valid, because the number
+    of rounds then depends on the duration of the trials and not on their results.
     """
     candidates = [*figures]
     rounds = sorted(set.intersection(*(set(each) for each in figures.values())))

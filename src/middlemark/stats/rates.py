@@ -68,7 +68,7 @@ def sent_hz(publisher: Sent) -> float | None:
 
 
 def replies_hz(outcome: TrialOutcome) -> float | None:
-    """Return replies per second, of all clients of a trial together."""
+    """Return the replies per second that all clients of a trial together received."""
     if outcome.counts is None or not outcome.measured_s:
         return None
     return outcome.counts.received / outcome.measured_s
@@ -93,7 +93,7 @@ def behind(cell: Cell, outcome: TrialOutcome) -> float:
 
 
 def counts(outcome: TrialOutcome) -> TrialCounts | None:
-    """Return the launcher's counts. Without them, return the sums over publishers and subscribers."""
+    """Return the launcher's counts. If the outcome has no counts, return the sums over publishers and subscribers."""
     if outcome.counts is not None or not (outcome.publishers or outcome.subscribers):
         return outcome.counts
     return TrialCounts(
@@ -156,7 +156,7 @@ def spread_of_seconds(series: Sequence[Second]) -> float | None:
 def falls(by_second: Sequence[float]) -> tuple[float, float] | None:
     """Return the mean rates of the first and last third, if the rate fell by a fifth.
 
-    None: it did not, or too few seconds.
+    None: no such fall, or too few seconds.
     """
     third = len(by_second) // 3
     if third < 2:
@@ -166,7 +166,10 @@ def falls(by_second: Sequence[float]) -> tuple[float, float] | None:
 
 
 def varies(by_second: Sequence[float]) -> tuple[float, float] | None:
-    """Return the lowest and the highest second, if their ratio exceeds 1.5. None: it does not, or too few seconds."""
+    """Return the rates of the lowest and the highest second, if their ratio exceeds 1.5.
+
+    None: a lower ratio, or too few seconds.
+    """
     if len(by_second) < 3:
         return None
     least, most = min(by_second), max(by_second)
@@ -174,14 +177,17 @@ def varies(by_second: Sequence[float]) -> tuple[float, float] | None:
 
 
 def link_share(cell: Cell, rate_hz: float) -> float | None:
-    """Return the share of the line for one subscriber's messages of every topic, one datagram each. None: no link."""
+    """Return the share of the line's rate that one subscriber's messages of every topic use, one datagram each.
+
+    None: no link.
+    """
     if cell.link is None or cell.pattern != "stream":
         return None
     return share_of(parse_link(cell.link), cell.size, rate_hz * cell.topics)
 
 
 def payload_share(cell: Cell, rate_hz: float) -> float | None:
-    """Return the share of the line's rate for the messages without any header. None: no link."""
+    """Return the share of the line's rate that the messages use, without any header. None: no link."""
     if cell.link is None or cell.pattern != "stream":
         return None
     return rate_hz * cell.topics * cell.size * 8 / parse_link(cell.link).rate_bps

@@ -50,7 +50,7 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 def load_kept(folder: Path, file: SamplesFile) -> Kept:
-    """Map the samples of one role.
+    """Map the samples of one role into memory.
 
     Raises SamplesError if a file is missing or damaged, or has another number of samples than the role reported.
     """
@@ -68,7 +68,7 @@ def load_kept(folder: Path, file: SamplesFile) -> Kept:
 
 
 def load_histogram(path: Path) -> Samples:
-    """Map a histogram read-only. Raises SamplesError, also if buckets overlap or are empty."""
+    """Map a histogram read-only. Raises SamplesError if it cannot be read, or if buckets overlap or are empty."""
     buckets = load(path, HISTOGRAM)
     lower, upper = buckets["lower_ns"], buckets["upper_ns"]
     if (lower >= upper).any() or (upper[:-1] > lower[1:]).any() or (buckets["count"] == 0).any():
@@ -77,7 +77,7 @@ def load_histogram(path: Path) -> Samples:
 
 
 def load(path: Path, dtype: np.dtype[Any] = SAMPLE) -> Samples:
-    """Map the samples read-only. At first only the header is read. Raises SamplesError."""
+    """Map the samples of the file read-only; only the header is read now. Raises SamplesError."""
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             count, data_begins = _read_header(path, file, dtype)
@@ -106,8 +106,8 @@ def _whole(path: Path, counted: int, found: int) -> None:
 def _read_header(path: Path, file: IO[bytes], due: np.dtype[Any]) -> tuple[int, int]:
     """Return the number of samples in the header, and the offset at which they begin.
 
-    The header is compared, not evaluated. The recorder and NumPy write exactly one header for these records, and
-    evaluating another header, as ``np.load`` does, could run code from the file.
+    The header is compared with the expected text, not evaluated. The recorder and NumPy write exactly one header for
+    these records, and evaluating another header, as ``np.load`` does, could run code from the file.
     """
     start = file.read(10)
     text = file.read(int.from_bytes(start[8:], "little"))

@@ -1,7 +1,7 @@
 """A weighted score over several metrics, and the certainty of the resulting order.
 
 A candidate's score is the weighted geometric mean of its figures, each divided by the best candidate's figure. A
-candidate with score 1 is the best in everything. Only the weights determine how much a metric counts, not its unit or
+candidate with score 1 is the best in everything. Only its weight determines how much a metric counts, not its unit or
 scale. The certainty comes from resampling the rounds (the bootstrap of Efron, 1979, with the percentile interval). One
 draw has the same rounds for all candidates, as the paired verdicts do, so a disturbed round disturbs all candidates.
 The draws are deterministic.
@@ -66,7 +66,7 @@ def scores(
 
 
 def _behind(medians: Values) -> Values:
-    """Return the logarithm of each figure's ratio to the best candidate's figure. The first axis is the candidates."""
+    """Return the logarithm of each figure divided by the best candidate's figure. The first axis is the candidates."""
     found: Values = medians - medians.min(axis=0, keepdims=True)
     return found
 

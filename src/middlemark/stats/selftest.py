@@ -23,7 +23,7 @@ from middlemark.stats.signed_rank import most_extreme
 from middlemark.stats.verdict import CONFIDENCE, MARGIN, Verdict
 
 ALLOWED = 1 - CONFIDENCE
-"""The largest share of the comparisons of A with itself that may be called different."""
+"""The largest share of the comparisons of A with itself that may have the verdict faster or slower (false verdicts)."""
 FOUND = 0.8
 """A difference counts as found if at least this share of the comparisons finds it."""
 METRICS = ("p50", "p99")
@@ -47,27 +47,27 @@ class VerdictCounts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def different(self) -> int:
-        """Number of comparisons that were called different."""
+        """Number of comparisons with the verdict faster or slower."""
         return self.faster + self.slower
 
 
 class Same(msgspec.Struct, frozen=True):
-    """A compared with itself by one metric."""
+    """The setting A, compared with itself by one metric."""
 
     setting: SelfTestCell
     metric: str
     tally: VerdictCounts
     """Verdicts, each comparison judged alone."""
     together: int
-    """Number of comparisons that are called different if all are judged together."""
+    """Number of comparisons with the verdict faster or slower, if all are judged together."""
     typical: float | None
-    """Median of all its trials, in ns."""
+    """Median of all trials of A, in ns."""
     scatter: float | None
-    """Half the range of the middle 68 % of its trials, relative to ``typical``; None: fewer than six trials."""
+    """Half the range of the middle 68 % of A's trials, relative to ``typical``; None: fewer than six trials."""
 
 
 class Power(msgspec.Struct, frozen=True):
-    """A compared with A plus a delay, by p50."""
+    """The setting A, compared by p50 with A plus a delay."""
 
     setting: SelfTestCell
     planted: Planted
@@ -79,7 +79,7 @@ class Power(msgspec.Struct, frozen=True):
 
     @property
     def is_found(self) -> bool:
-        """Say whether enough comparisons found the delay."""
+        """True if at least the share ``FOUND`` of the comparisons found the delay."""
         return self.tally.comparisons > 0 and self.tally.slower >= FOUND * self.tally.comparisons
 
 
@@ -112,12 +112,12 @@ class SelfTest(msgspec.Struct, frozen=True):
 
     @property
     def false(self) -> int:
-        """Number of comparisons of A with itself that were called different, each judged alone."""
+        """Number of comparisons of A with itself with the verdict faster or slower, each judged alone."""
         return sum(each.tally.different for each in self.same)
 
     @property
     def false_together(self) -> int:
-        """Number of comparisons of A with itself that were called different, judged together by setting and metric."""
+        """Number of false verdicts if the comparisons of A with itself are judged together by setting and metric."""
         return sum(each.together for each in self.same)
 
     @property

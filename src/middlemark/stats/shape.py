@@ -20,8 +20,8 @@ MOST_LOOKED_AT = 1 << 15
 samples."""
 
 MATTERS = 0.10
-"""The least relative change of the median that is reported: twice the margin of ``compare``, because one trial is less
-certain."""
+"""The least relative change of the median within a trial that is reported: twice the margin of ``compare``, because one
+trial is less certain than several."""
 
 Values = npt.NDArray[np.float64]
 
@@ -29,7 +29,7 @@ Values = npt.NDArray[np.float64]
 class Drift(msgspec.Struct, frozen=True):
     """A change of the latency from the first samples to the last.
 
-    ``part``: relative to the first samples; < 0: the latency fell.
+    ``part``: the change relative to the first; < 0: it fell.
     """
 
     part: float

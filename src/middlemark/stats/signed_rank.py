@@ -26,7 +26,10 @@ class Shift(msgspec.Struct, frozen=True):
 
     @property
     def ratio(self) -> tuple[float, float | None, float | None]:
-        """The ratio and its interval, if the differences are of logarithms. None as the interval: too few pairs."""
+        """The ratio and its interval, if the differences are differences of logarithms.
+
+        The interval is None with too few pairs.
+        """
         if not math.isfinite(self.low):
             return math.exp(self.shift), None, None
         return math.exp(self.shift), math.exp(self.low), math.exp(self.high)

@@ -20,7 +20,8 @@ MANY = 1 << 17
 
 _CHUNK = 1 << 17
 _BLOCK = 1 << 11
-"""This number of records is split into fields at a time: 128 KiB of round trips, which fit into the nearest cache."""
+"""The number of records that are split into fields at a time: 128 KiB of round trips, which fit into the nearest cache.
+"""
 
 _LEAST_RANGE, _MOST_RANGE = 1 << 10, 1 << 20
 _BEYOND = 1 / 8
@@ -28,9 +29,9 @@ _BEYOND = 1 / 8
 
 
 class Tally:
-    """Counts of one field's values, added chunk by chunk.
+    """Counts of one field's values, added chunk by chunk. The table ends at ``limit`` ns.
 
-    The table ends at ``limit`` ns. Values ``absent`` are skipped.
+    Values equal to ``absent`` are skipped.
     """
 
     def __init__(self, limit: int, absent: int | None = None) -> None:

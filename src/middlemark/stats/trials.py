@@ -33,7 +33,7 @@ TIMES = ("round_trip_ns", "first_reply_ns", "write_ns", "take_ns", "loan_ns", "f
 """Fields of a sample that are summarised, each under its own name."""
 
 LONGEST_NS = 1 << 53
-"""No trial takes this time (104 days). A double represents every integer up to it."""
+"""A time in ns that no trial takes (104 days). A double represents every integer up to this value."""
 
 _ALWAYS_MEASURED = ("round_trip_ns", "first_reply_ns")
 
@@ -206,7 +206,7 @@ def figures(cell: Cell, trials: Sequence[TrialSummary]) -> list[float | None]:
 
 
 def at_edge(trial: TrialSummary, edge: int) -> TrialSummary:
-    """Return the trial with the figures of one edge of its workload only."""
+    """Return the trial with the figures of one edge of its workload, and no others."""
     if trial.graph is None or trial.one_way is None:
         return trial
     mine = trial.graph.edges[edge]

@@ -13,11 +13,11 @@ from middlemark.stats.interval import FEWEST
 from middlemark.stats.signed_rank import Shift, signed_rank
 
 MARGIN = 0.05
-"""The smallest relative difference that matters, unless the user sets another."""
+"""The smallest relative difference that matters, unless the user sets another margin."""
 CONFIDENCE = 0.95
 POWER = 0.9
 EFFICIENCY = 3 / math.pi
-"""Efficiency of the signed-rank test relative to the t-test for normal differences. It is higher with heavy tails."""
+"""Efficiency of the signed-rank test relative to the t-test, for normal differences. With heavy tails, it is higher."""
 MOST_TRIALS = 10_000
 
 
@@ -44,7 +44,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     pairs: int
     verdict: Verdict
     trials_needed: int | None
-    """If undecided: the trials of each side that decide with a probability of about 0.9. None: more than 10,000."""
+    """If undecided: the number of trials of each side that would decide with a probability of about 0.9. None: more
+    than 10,000."""
 
 
 def judge(

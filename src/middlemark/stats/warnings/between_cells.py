@@ -84,8 +84,8 @@ def above_memcpy(cell: Cell, bytes_per_s: float | None, memcpy_bytes_per_s: floa
 def handed_over(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
     """Say whether a cell declares that no payload is moved within the timed span.
 
-    This is true of a loan, and of the memory of one process. But a pong copies a filled payload into its reply within
-    the round trip, and a stream's publisher fills each message within the time that determines its rate. In these cases
+    A loan and the memory of one process move no payload. But a pong copies a filled payload into its reply within the
+    round trip, and a stream's publisher fills each message within the time that determines its rate. In these cases
     every byte is copied or written, whatever the middleware does.
     """
     timed_with_payload = cell.pattern == "ping-pong" or by_rate(cell)

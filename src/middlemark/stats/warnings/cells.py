@@ -12,7 +12,7 @@ from middlemark.stats.interval import exact_median_interval
 from middlemark.stats.rates import counts as counts_of
 
 NOT_MEASURED = "not-measured"
-"""Code of the failure of a cell that the run did not reach."""
+"""Code of the failure of a cell that was not measured because the run ended before."""
 
 SERIOUS = frozenset(
     {
@@ -41,14 +41,14 @@ DISAGREE = 1.5
 """If the medians of a cell's trials differ by at least this factor, the trials belong to more than one state of the
 system."""
 STRAY = 8
-"""One in this number of trials may be far off, which the median over trials and paired rounds tolerate. More are
-tolerated if the 95 % interval of the median is within the factor ``DISAGREE``."""
+"""One in this number of trials may be far off, which the median over trials and paired rounds tolerate. More such
+trials are tolerated if the 95 % interval of the median is within the factor ``DISAGREE``."""
 
 _OF_TRIALS = frozenset({"bimodal", "drift"})
-"""Codes of warnings about single trials, which may be about one trial that is far off."""
+"""Codes of the warnings about single trials. Such a warning may come from a single trial that is far off."""
 
 FASTER = 0.9
-"""A cell that takes less than this share of the raw transport's time probably does less work, or had better
+"""A cell that takes less than this share of the raw transport's time probably does less work than it, or had better
 processors."""
 
 
@@ -70,9 +70,9 @@ def merged(trials: Sequence[tuple[RunWarning, ...]]) -> tuple[RunWarning, ...]:
 
 
 def joined(of_cell: Sequence[RunWarning], of_trials: Sequence[RunWarning]) -> tuple[RunWarning, ...]:
-    """Return one warning for each code, the trials' first. If both have a code, the cell's text comes first.
+    """Return one warning for each code, the trials' first. If a code is in both lists, the cell's text comes first.
 
-    The advice is the trials', because it contains the depth and the middleware's own words.
+    The advice comes from the trials' warning, because it contains the depth and the middleware's own words.
     """
     total = {each.code: each for each in of_cell}
     combined = [
@@ -277,7 +277,10 @@ def _actual_transport_varies(outcomes: Sequence[TrialOutcome]) -> RunWarning | N
 
 
 def faster_than_raw_transport(times: float | None, label: str | None, *, rate: bool = False) -> RunWarning | None:
-    """Return the warning about a cell clearly better than its raw transport, by latency or with ``rate`` by rate."""
+    """Return the warning about a cell that is clearly better than its raw transport.
+
+    ``rate``: by rate, else by latency.
+    """
     if times is None or times >= FASTER:
         return None
     return RunWarning(

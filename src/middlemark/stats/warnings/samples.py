@@ -32,7 +32,7 @@ WHERE_MOST = (
     *("bimodal", "drift", "warm-up-short", "p99-few-incidents"),
     *("time-unaccounted", "reception-not-in-force", "mostly-idle"),
 )
-"""Codes that a cell gets only if at least half of its trials have them."""
+"""Codes of warnings that a cell gets only if at least half of its trials have the warning."""
 
 
 def sample_warnings(
@@ -70,7 +70,7 @@ def of_most(of_trials: Sequence[tuple[RunWarning, ...]]) -> list[tuple[RunWarnin
 def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -> tuple[RunWarning, ...]:
     """Return the warnings about the p99 of a cell. The sequences have one item for each trial.
 
-    Empty if most trials have no p99, because the cell then has no p99 either.
+    Empty if most trials have no p99, because the cell then has no p99.
     """
     present = [(count, each.p99) for count, each in zip(samples, summaries, strict=True) if each]
     with_p99 = [(count, p99) for count, p99 in present if p99 is not None]

@@ -24,7 +24,7 @@ def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning
 
 
 def stream_cell_warnings(cell: Cell, counts: TrialCounts, latency: Summary | None) -> tuple[RunWarning, ...]:
-    """Return the warnings about all measured trials of a stream together. ``latency``: its one-way latency.
+    """Return the warnings about all measured trials of a stream together. ``latency``: the stream's one-way latency.
 
     The package ``trial`` makes the warnings that the roles report (missed instants, back-pressure, the histogram).
     """

@@ -97,7 +97,10 @@ def _ended_early(cell: Cell, limits: Limits, outcome: TrialOutcome) -> RunWarnin
 
 
 def _attempted(outcome: TrialOutcome, counts: TrialCounts) -> int:
-    """Return the messages that were sent or failed to be sent: in a stream each attempt counts as a sample."""
+    """Return the number of messages that were sent or failed to be sent.
+
+    In a stream, each attempt counts as a sample.
+    """
     return counts.sent + sum(each.timed_out + each.publish_failed for each in outcome.publishers)
 
 
@@ -188,8 +191,8 @@ MOSTLY = 0.5
 processor."""
 
 HALTS_NS = 10_000
-"""If the end of a timed sleep is late by at least this mean time, idle processors halt. Else it is late by some
-2 µs."""
+"""If timed sleeps end late by at least this mean time in ns, idle processors halt. If not, sleeps end late by some 2
+µs."""
 
 _SMALL = 4096
 """For messages up to this size, in bytes, the copies take a small part of the time."""
