@@ -62,7 +62,7 @@ class Publisher : public kit::OwnBuffer {
     return Published::failed;
   }
 
-  /// Returns the number of subscribers found. LCM does not report them, so they announce themselves through
+  /// Returns the number of subscribers found. LCM does not report subscribers, so they announce themselves through
   /// kit::Attendance.
   [[nodiscard]] std::size_t matched() { return attendance_.count(); }
 

@@ -1,4 +1,4 @@
-// Starts MOOSDB, the process through which every message goes. Each trial starts its own, on its own port.
+// Starts MOOSDB, the process through which every message goes. Each trial starts its own MOOSDB, on its own port.
 #pragma once
 
 #include <sys/socket.h>

@@ -4,10 +4,10 @@ Each cell of a middleware gets a baseline on every raw transport that can honour
 copies a message of the same size within one process, on the first processor of the middleware's cell. An encrypted cell
 also gets a cell that encrypts a message of the same size.
 
-A raw transport has the cell's levels if it can honour them. Otherwise it blocks instead of listening, copies instead of
-lending, and has its own reliability. Its history is as deep as its buffers, and its messages are octets. A raw
-transport that does not support the level of security runs without security, and its label shows this. Cells that differ
-only in these factors share one baseline.
+A raw transport has the cell's levels if it can honour them. If it cannot, it blocks instead of listening, copies
+instead of lending, and has its own reliability. The history of a raw transport is as deep as its buffers, and its
+messages are octets. A raw transport that does not support the level of security runs without security, and its label
+shows this. Cells that differ only in these factors share one baseline.
 
 A search measures a dozen rates. So the cell of a search gets only the raw transport of its own carrier.
 """
@@ -38,7 +38,7 @@ from middlemark.plan.targets import Context, own_depth
 from middlemark.stats.baselines import hands_over
 
 same_baseline = attrgetter("adapter", "transport", "loan", *EXPERIMENT)
-"""Return the fields of a baseline; two baselines with equal fields are one."""
+"""Return the fields that identify a baseline. Baselines with equal fields are planned only once."""
 
 _TWO = ("shared-memory", "udp")
 """Carriers of baselines for workloads (whose trials take ten seconds or more), and for searches with unknown
@@ -55,7 +55,7 @@ baselines."""
 
 
 def without_names(context: Context) -> Context:
-    """Return the context without these factors in ``--only``: they exclude cells, but not their baselines."""
+    """Return the context without the conditions of ``--only`` that exclude cells, but not the baselines of cells."""
     return msgspec.structs.replace(context, only=tuple(each for each in context.only if each.factor not in _NAMED))
 
 
@@ -99,8 +99,8 @@ def baselines_of(cells: Iterable[Cell], context: Context) -> Iterator[Cell]:
 def copies(cell: Cell, limits: Limits) -> Limits:
     """Return the limits of a cell that copies within one process: a number of copies that takes about ``COPYING_S``.
 
-    The number is from ``FEWEST_COPIES`` to ``MOST_COPIES``. It is at most the number of messages in ``limits``, which
-    are the limits of the cells that are compared with the copies.
+    The number of copies is from ``FEWEST_COPIES`` to ``MOST_COPIES``. It is at most the number of messages in
+    ``limits``, which are the limits of the cells that are compared with the copies.
     """
     most = min(MOST_COPIES, max(FEWEST_COPIES, round(COPYING_S / copying_seconds(cell.size))))
     samples = most if limits.samples is None else min(most, limits.samples)
@@ -133,7 +133,7 @@ def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | N
 
 
 def _following(cell: Cell, adapter: Description, transport: Transport, hands: bool) -> Cell | None:
-    """Return the cell on this raw transport; None: the raw transport would measure another experiment.
+    """Return ``cell`` on the raw transport ``transport``; None: the raw transport would measure another experiment.
 
     ``hands``: the cell hands over a pointer, so the baseline also hands over if it can.
     """

@@ -13,7 +13,10 @@ from middlemark.suite.sweep import Levels
 
 
 class ExpandedLoads(msgspec.Struct, frozen=True):
-    """The loads of a sweep in the order of crossing, each once. Invalid combinations are in notes and problems."""
+    """The loads of a sweep, each once, in the order in which the levels are combined.
+
+    Notes and problems name invalid ones.
+    """
 
     rows: tuple[LoadLevels, ...]
     notes: tuple[Note, ...] = ()

@@ -11,27 +11,27 @@ SEARCH_STEPS = 12
 CURVE_STEPS = 11
 """The number of rates of a curve, including saturation."""
 TRIAL_OVERHEAD_S = 0.3
-"""Time for starting the workers, for discovery and the end, and for storing the samples."""
+"""Time in s of a trial for starting and ending the workers, for discovery, and for storing the samples."""
 FURTHER_PROCESS_S = 0.06
-"""Additional time for each process beyond two."""
+"""Additional time in s for each worker process beyond two."""
 ROUND_TRIP_S = 60e-6
 ROUND_TRIP_PER_BYTE_S = 1.5e-9
 COPYING_S = 0.3e-6
 COPYING_PER_BYTE_S = 0.5e-9
-"""Time within one process in which a message is filled, copied out and back, and checked."""
+"""Time in s per byte in which one process fills a message, copies it out and back, and checks it."""
 MESSAGE_S = 5e-6
-"""Time between two messages of a stream at full rate."""
+"""Time in s between two messages of a stream at full rate."""
 MESSAGE_PER_BYTE_S = 0.7e-9
 WAITING_FOR_LOST_S = {"reliable": 1.0, "best-effort": 0.25}
-"""Reliability → time in s that a subscriber with missing messages waits after the last message, before these count as
+"""Reliability → time in s that a subscriber waits for missing messages after the last message, before they count as
 lost."""
 PROOF_S = 4.5
-"""Duration in s of the trials that prove the protection of a cell. They run once for each cell."""
+"""Duration in s of the trials that prove the protection of a cell. These trials run once for each cell."""
 SLOW_START_S = {("fastdds", "tcp"): 0.2, ("zenoh", "tcp"): 0.2, ("ros1", ""): 0.5}
-"""Additional time for discovery, by adapter and transport (empty: every transport). The time for ROS 1 includes the
-start of its master."""
+"""(adapter, transport; empty: every transport) → additional time for discovery in s. The time for ROS 1 includes the
+start of the ROS master."""
 HANDSHAKE_S = 0.2
-"""Additional time for each process of a middleware that authenticates its peers."""
+"""Additional time in s for each process of a middleware that authenticates its peers."""
 
 
 def copying_seconds(size: int) -> float:

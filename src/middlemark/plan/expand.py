@@ -43,7 +43,7 @@ _OTHERS = tuple(
 )
 """Factors that depend neither on the transport nor on the load."""
 _SETTLED_LATE = ("pin", *(name for name, each in FACTORS.items() if each.applies))
-"""Factors whose levels are only known once a cell is made."""
+"""Factors whose levels in a cell are known only when the cell is made."""
 
 
 ONE_SIZE = "it supports one message size per topic, and the workload's sizes vary"
@@ -64,7 +64,7 @@ measured."""
 
 
 class Expansion(msgspec.Struct, frozen=True):
-    """The cells of a sweep, with notes and problems."""
+    """The cells of a sweep, the notes on levels that were left out, and the problems of levels that were refused."""
 
     cells: tuple[Cell, ...]
     notes: tuple[Note, ...]
@@ -281,7 +281,7 @@ def _refused(
     settled: list[Settled],
     lacks: list[Lack],
 ) -> list[Problem]:
-    """Return problems for levels that the user named and that no target can honour, or that a named target cannot."""
+    """Return a problem for each level that the user named if no target can honour it, or if a named target cannot."""
     if sweep.skip_unsupported:
         return []
     problems = [
@@ -468,7 +468,10 @@ def _cells(
 
 
 def _carrying(cells: Sequence[Cell], workload: Workload, target: Target, place: str, notes: list[Note]) -> list[Cell]:
-    """Return the cells with the workload, each once. Add notes about levels that the transport does not support."""
+    """Return ``cells`` with the sweep's workload, each once.
+
+    Add notes about levels that the transport does not support.
+    """
     changed: dict[str, list[str]] = {}
     for topic in workload.topics:
         own = honoured(topic, target.transport)
@@ -507,7 +510,7 @@ def _copying_cells(
     notes: list[Note],
     problems: list[Problem],
 ) -> list[Cell]:
-    """Return the cells that copy within one process on this transport. Such a cell has only round trips."""
+    """Return the target's cells, which copy within one process. Such a cell has only round trips."""
     rates = dict.fromkeys(
         (load["rate"], load["arrivals"]) for load in loads if (load["pattern"], load["subscribers"]) == ("ping-pong", 1)
     )

@@ -23,7 +23,7 @@ MOST_TRIALS = 1_000_000
 
 
 class Measuring(msgspec.Struct, frozen=True):
-    """How one cell is measured, by the first sweep that contains the cell."""
+    """How one cell is measured, as the first sweep says that contains the cell."""
 
     name: str
     limits: Limits
@@ -221,8 +221,8 @@ def unmatched(plan: Plan, suites: Sequence[Suite], context: Context) -> list[Pro
 def deciding_trials(plan: Plan) -> int:
     """Return the fewest trials with which every expectation can be decided; 0: no expectations.
 
-    With m expectations, each gets an m-th of the error. Each of its n parts gets an n-th of that, so that one part can
-    decide.
+    With m expectations, each gets an m-th of the error. Each of an expectation's n parts gets an n-th of the
+    expectation's share, so that one part can decide.
     """
     parts = [found for each in plan.expectations if (found := _parts(each, plan))]
     return fewest_trials(ALPHA / len(parts) / max(map(len, parts))) if parts else 0

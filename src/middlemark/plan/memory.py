@@ -17,7 +17,7 @@ PUBLISHER_RECORD_BYTES = 16
 SUBSCRIBER_RECORD_BYTES = 24
 ROUND_TRIP_RECORD_BYTES = 64
 MOST_RECORDS_BYTES = 1 << 30
-"""The limit of the records of all roles of a trial together."""
+"""The most bytes of the records of all roles of a trial together."""
 KEEP_ALL_BYTES = 256 << 20
 """Bytes of the messages that wait in a keep-all history. The adapters limit the history to these bytes, but never to
 fewer than ``KEEP_ALL_LEAST`` messages."""
@@ -27,14 +27,14 @@ FASTEST_HZ = 10e6
 """The most messages per second of a publisher that sends one by one. If a publisher batches, the histogram counts the
 rest."""
 FASTEST_BYTES_PER_S = 32e9
-"""The most bytes per second that two processors fill and check."""
+"""The most bytes of messages per second that a publisher fills and a subscriber checks, on two processors."""
 SHORTEST_ROUND_TRIP_S = {"poll": 150e-9, "block": 500e-9, "listen": 500e-9}
 SHORTEST_COPYING_S = 60e-9
-"""The shortest round trip of a ping without pongs, which only copies."""
+"""The shortest round trip, in s, of a ping without pongs, which only copies."""
 MARGIN = 1.1
-"""The rate of arrivals may exceed the requested rate by this factor."""
+"""The rate of arrivals is at most the requested rate times this factor."""
 MOST_BUNCHED = 10
-"""The rate of recorded instants may exceed their mean rate by this factor."""
+"""For a while, the rate of recorded send times may be up to this factor times their mean rate."""
 
 
 def kept(cell: Cell, limits: Limits) -> tuple[int, int]:
@@ -84,7 +84,7 @@ def memory_needed(cell: Cell, limits: Limits) -> int:
     """Return the least bytes that all processes of a trial need, for records and waiting messages.
 
     Every end of a topic may have a full history: ``depth`` messages, or the messages that fit into ``KEEP_ALL_BYTES``,
-    but at most the number sent. One more message is in use.
+    but at most the number sent. One more message per history is in use.
     """
     if cell.workload is not None:
         return _needed_by_graph(cell.workload.under(cell.scale, cell.copies), limits)

@@ -17,7 +17,7 @@ def accepts(adapter: Description, key: str) -> bool:
 
     ``Domain/*`` in its description accepts all keys that begin with ``Domain/``.
 
-    When the adapter opens the middleware, it checks the rest of such a key, and every value.
+    The adapter checks the rest of such a key, and every value, when it opens the middleware.
     """
     return ("*" in adapter.native and key != KEY) or _knows(adapter, key)
 
@@ -38,7 +38,10 @@ def native_of(sweep: Sweep, context: Context, adapter: Description) -> tuple[tup
 
 
 def native_of_target(sweep: Sweep, context: Context, adapter: Description) -> tuple[tuple[str, str], ...]:
-    """Return the settings of an adapter. A pair has the settings of both sides, each key with its adapter before it."""
+    """Return the settings of an adapter.
+
+    For a pair, these are the settings of both sides, each key with the name of its adapter before it.
+    """
     sides = sides_of(adapter.name)
     if sides[0] == sides[1]:
         return native_of(sweep, context, adapter)

@@ -1,4 +1,4 @@
-"""The processors on which the roles of a cell run, and whether they may spin there."""
+"""The processors on which the roles of a cell run, and whether the roles may spin on these processors."""
 
 import msgspec
 
@@ -12,9 +12,9 @@ class Pinning(msgspec.Struct, frozen=True):
 
     pin: tuple[int, ...] | None
     no_such: str | None = None
-    """Error: processors that do not exist here. None: no error."""
+    """The error about processors that do not exist on this machine; None: no error."""
     crowded: str | None = None
-    """Error: more spinning roles than processors. None: no error."""
+    """The error about more spinning roles than processors; None: no error."""
 
 
 def count_roles(pattern: str, publishers: int, subscribers: int) -> int:

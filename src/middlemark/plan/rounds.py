@@ -167,7 +167,7 @@ def with_another_round(plan: Plan, cells: Iterable[int] | None = None) -> Plan:
 
 
 class Variant(msgspec.Struct, frozen=True):
-    """One label: its name, and the native settings that a cell gets in addition to its own settings."""
+    """One label of a cell, and the native settings that the cell has under this label in addition to its own."""
 
     label: str
     native: Mapping[str, str] = {}

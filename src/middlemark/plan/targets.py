@@ -44,16 +44,19 @@ class Target(msgspec.Struct, frozen=True):
     adapter: Description
     transport: Transport
     strict: bool
-    """True if the user named adapter and transport: levels that the target lacks are refused. False: they are
+    """True if the user named adapter and transport. Levels that the target lacks are then refused; otherwise they are
     left out."""
     company: bool
-    """True for a baseline of a middleware: it has the middleware's levels as far as it can."""
+    """True for a baseline of a middleware. A baseline has the middleware's levels that its transport supports."""
     wanted: bool
     """True if ``--only`` selects the target."""
 
     @property
     def name(self) -> str:
-        """Name of the target in a row: ``cyclonedds udp``. If adapter and transport have one name, only this name."""
+        """Name of the target in a row: ``cyclonedds udp``.
+
+        If adapter and transport have the same name, it is written once.
+        """
         is_only_one = self.adapter.name == self.transport.name
         return self.adapter.name if is_only_one else f"{self.adapter.name} {self.transport.name}"
 
@@ -199,7 +202,10 @@ def _targets_of(
 
 
 def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
-    """Return the transports that ``all`` means. ``default`` is included if it is named or is the only transport."""
+    """Return the adapter's transports that ``all`` means.
+
+    ``default`` is included only if named, or if there is no other.
+    """
     names = [each.name for each in adapter.transports]
     return (
         names if DEFAULT_CONFIGURATION in asked else [name for name in names if name != DEFAULT_CONFIGURATION] or names

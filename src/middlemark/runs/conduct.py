@@ -154,9 +154,9 @@ def plan_here(suites: Sequence[Suite], built: Built, only: Sequence[str] = (), h
 
 
 def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, Worker], interface: str) -> Plan:
-    """Return the plan without the cells that workers refuse. If there are any, --skip-unsupported must be set.
+    """Return the plan without the cells that workers refuse.
 
-    Raises RequestError otherwise.
+    Raises RequestError if workers refuse all cells, or if they refuse some and --skip-unsupported is not set.
     """
     from middlemark.trial.refusals import refusals
 
@@ -182,7 +182,7 @@ def without_refused(plan: Plan, suites: Sequence[Suite], workers: Mapping[str, W
 
 
 class RunOptions(NamedTuple):
-    """How a run is measured and printed."""
+    """The options of a verb that decide how a run is measured and printed."""
 
     interface: str
     output_format: str

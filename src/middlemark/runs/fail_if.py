@@ -22,19 +22,22 @@ class FailIf(msgspec.Struct, frozen=True):
     """The conditions under which a command exits with 4."""
 
     expectations: bool = False
-    """True if the command fails when an expectation does not hold."""
+    """True if an expectation that does not hold makes the command fail."""
     undecided: bool = False
-    """True if the command fails when an expectation or a comparison is undecided."""
+    """True if an undecided expectation or comparison makes the command fail."""
     worse: tuple[tuple[str, float], ...] = ()
-    """(metric, largest share by which B may be worse than A). If B is worse by more, the command fails."""
+    """(metric, largest share by which B may be worse than A). If B is worse by a larger share, the command fails."""
 
     def __bool__(self) -> bool:
-        """Say whether there is a condition."""
+        """True if there is at least one condition."""
         return self.expectations or self.undecided or bool(self.worse)
 
 
 def read_fail_if(typed: Sequence[str], judged: Collection[str]) -> tuple[FailIf, list[Problem]]:
-    """Read the conditions, and return all problems. ``judged``: the forms in ``GRAMMAR`` that the verb can judge."""
+    """Return the conditions that the user typed, and all problems.
+
+    ``judged``: the forms in ``GRAMMAR`` that the verb can judge.
+    """
     found = FailIf()
     problems: list[Problem] = []
     for text in typed:

@@ -22,13 +22,13 @@ from middlemark.verdicts.rows import MeasuredRun
 KEPT = ".history"
 """The folder of the stored figures. It may be removed at any time."""
 FORMAT = hashlib.sha256(" ".join(("1", *FACTORS)).encode()).hexdigest()[:12]
-"""The format of the stored figures. It changes with their version and with the factors. Figures in another format are
-computed again."""
+"""The format of the stored figures. It changes with their version and with the factors. Stored figures in another
+format are computed again."""
 MOST_BYTES = 1 << 24
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    """The figures of a run, and the state of its files at that time."""
+    """The figures of a run, and the state of the run's files when the figures were computed."""
 
     format: str
     state: tuple[int, ...]
@@ -117,7 +117,7 @@ def _made(folder: Path) -> tuple[RunFigures, str]:
 
 
 def _read(folder: Path) -> RunFigures | None:
-    """Return the stored figures of a run; None: there are none, or the run's files have changed."""
+    """Return the stored figures of a run; None: no figures are stored, or the run's files have changed since."""
     try:
         kept = msgspec.msgpack.decode(read_regular(_path(folder), MOST_BYTES), type=_Kept)
         return kept.figures if kept.format == FORMAT and kept.state == _state(folder) else None

@@ -42,9 +42,9 @@ class Reaching(NamedTuple):
 
 @contextlib.contextmanager
 def reaching(asked: HostsAsked) -> Iterator[Reaching | None]:
-    """Check the options. Yield an object that connects to the hosts, or None if no option names hosts.
+    """Check the options ``asked``. Yield an object that connects to the hosts, or None if no option names hosts.
 
-    At the end, connections are closed. Raises RequestError, and MeasureError if a host cannot be reached.
+    At the end, close the connections. Raises RequestError, and MeasureError if a host cannot be reached.
     """
     if asked.hosts is None and asked.scheduler is None:
         if asked != HostsAsked():

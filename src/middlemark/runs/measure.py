@@ -42,7 +42,7 @@ def measure_trials(
     quiet: bool,
     cluster: Cluster | None = None,
 ) -> Ending:
-    """Measure the trials that have no outcome in ``outcomes`` yet, and append their outcomes.
+    """Measure the trials that have no outcome in ``outcomes`` yet, and append the new outcomes to ``outcomes``.
 
     ``cluster``: the hosts of the run; None: only this machine.
     """

@@ -25,7 +25,7 @@ _BUFFERS = {"rmem_max": ("receive buffer",), "wmem_max": ("send buffer", "send a
 
 
 def lift_of(limit: Limit, plan: Plan, descriptions: Mapping[str, Description], interface: str = "lo") -> Lift | None:
-    """Return the setting that lifts a limit on this machine; None: no setting does."""
+    """Return the setting that lifts a limit on this machine; None: no setting lifts it."""
     cell = plan.cells[limit.cell]
     plan_of_cell = without(plan, [at for at in range(len(plan.cells)) if at != limit.cell], ())
     needs = needs_of(plan_of_cell, descriptions.values(), interface)
@@ -91,7 +91,7 @@ def _is_more(before: str, wanted: str) -> bool:
 def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str, tuple[Setting, ...]]:
     """Return check → the changes that doctor recommends.
 
-    ``checks``: only these checks, even if they find nothing wrong.
+    ``checks``: return only the changes of these checks, even if the checks find nothing wrong.
     """
     found: dict[str, tuple[Setting, ...]] = {}
     root = Root()

@@ -57,7 +57,10 @@ def line_of(folders: Sequence[Path]) -> str:
 
 
 def changes_since_last(run: "MeasuredRun") -> "RunChanges | None":
-    """Return the changes since the last run of the same suites here. None: no such run, or it cannot be compared."""
+    """Return the changes since the last run of the same suites here.
+
+    None: there is no such run, or it cannot be compared.
+    """
     from middlemark.document.changes import changes_between
     from middlemark.runs.read import earlier_run, measured
     from middlemark.show.output import tell
@@ -105,7 +108,10 @@ def write_report_of(
 
 
 def written(path: Path, text: str, *, named: bool = True) -> list[str]:
-    """Write the text completely or not at all; return the problems. ``named``: the user typed the path."""
+    """Write ``text`` to the file ``path``, completely or not at all; return the problems.
+
+    ``named``: the user typed the path.
+    """
     from middlemark.show.output import write_whole
 
     try:

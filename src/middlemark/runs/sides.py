@@ -145,7 +145,7 @@ class SelectedRun(msgspec.Struct, frozen=True):
     path: Path
     selection: "Selection"
     text: str = ""
-    """The levels as typed."""
+    """The levels that select cells, as typed."""
 
 
 def _selection(text: str, problems: list[Problem]) -> SelectedRun:

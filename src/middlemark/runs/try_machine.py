@@ -41,7 +41,7 @@ class RawTransportProbe(NamedTuple):
     rate: float | str = "max"
 
     def is_of(self, cell: Cell) -> bool:
-        """Say whether this cell measures the probe's property."""
+        """Say whether ``cell`` measures the probe's property."""
         return (cell.adapter, cell.receive, cell.rate) == (self.adapter, self.receive, self.rate)
 
 

@@ -34,7 +34,7 @@ class Open(msgspec.Struct, frozen=True):
     undecided: tuple[int, ...]
     """The indices of the cells that need more rounds; empty: all are decided."""
     due: Sequence[Collection[int]] | None = None
-    """The cells of the next round, in groups that are decided together; None: every cell."""
+    """The cells to measure in the next round, in groups that are decided together; None: every cell."""
     needed: Sequence[tuple[int | None, Collection[int]]] = ()
     """For each group of ``due``: the estimated number of rounds until it is decided (None: too many), and its cells."""
     unmeasured: tuple[int, ...] = ()

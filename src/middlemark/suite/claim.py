@@ -53,7 +53,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class ClaimReader:
-    """Reads one table and adds its problems to ``problems``."""
+    """Reads one table ``[[expect]]``, and adds the table's problems to ``problems``."""
 
     def __init__(self, table: Mapping[str, Any], where: Callable[[str], str]) -> None:
         """Create the reader. ``where``: returns the place of a key; for "" the place of the table."""
@@ -129,7 +129,7 @@ class ClaimReader:
             self._wrong("metric", f"{name} describes a whole trial; for a topic use {listing(sorted(OF_EDGES))}")
 
     def _claim(self, kind: str, metric: "Metric | None") -> tuple[Claim | None, str]:
-        """Return the claim (None: it has problems), and the words of its sentence as the user typed them."""
+        """Return the claim (None: it has problems), and the words of the claim's sentence as the user typed them."""
         if kind == "untestable":
             return Untestable(self._text("untestable")), self._text("untestable")
         if metric is None:

@@ -13,7 +13,7 @@ from middlemark.suite.table import line_of, parse_toml
 
 
 def read_expectations(tables: object, place: str, text: str = "") -> tuple[tuple[Expectation, ...], list[Problem]]:
-    """Check the tables ``[[expect]]`` of a file. ``text``: its content, to report line numbers."""
+    """Check the tables ``[[expect]]`` of a file. ``text``: the file's content, to report line numbers."""
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         return (), [Problem(f"{place}: expect", "is not a list of tables; write [[expect]] and its keys below")]
     found: list[Expectation] = []

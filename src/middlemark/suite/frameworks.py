@@ -1,4 +1,4 @@
-"""The table of frameworks: some are measured, others are only documented. Each fact has a source."""
+"""The table of frameworks that Middlemark measures or only documents. Each fact has a source."""
 
 import tomllib
 from pathlib import Path
@@ -33,7 +33,7 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def facts(self) -> dict[str, Fact | None]:
-        """Return fact name → fact."""
+        """Return name of a fact → the fact, for all facts of the framework."""
         return {name: getattr(self, name) for name in FACTS}
 
 
@@ -46,6 +46,6 @@ class Frameworks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def frameworks() -> Frameworks:
-    """Read the table."""
+    """Read the table of frameworks."""
     text = Path(__file__).with_name("frameworks.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text), Frameworks)

@@ -32,7 +32,10 @@ class Only(msgspec.Struct, frozen=True):
 
 
 def read_options(options: RawOptions) -> tuple[Table, int | None, list[Problem]]:
-    """Return the typed keys, the seed (None: not typed), and all problems. A place is the option: ``--size``."""
+    """Return the typed keys, the seed (None: not typed), and all problems.
+
+    The place of a problem is the option: ``--size``.
+    """
     found: Table = {}
     problems: list[Problem] = []
     for name, raw in options.keys.items():

@@ -177,7 +177,10 @@ def _spelled(table: object, links: Mapping[str, str], place: str, problems: list
 
 
 def _settings(value: object, place: str, problems: list[Problem]) -> object:
-    """Return all combinations of ``{ NAME = [VALUE, …], … }`` as levels. For a list: those of each table in it."""
+    """Return all combinations of ``{ NAME = [VALUE, …], … }`` as levels.
+
+    For a list: the combinations of each table in the list.
+    """
     if isinstance(value, list):
         spelled = [_settings(each, place, problems) for each in value]
         return [one for each in spelled for one in (each if isinstance(each, list) else [each])]
@@ -194,7 +197,7 @@ def _settings(value: object, place: str, problems: list[Problem]) -> object:
 def _read_together(value: object, place: str, problems: list[Problem]) -> tuple[tuple[str, ...], ...]:
     """Return the groups of factors that are varied together.
 
-    One is ``["pin", "priority"]``, several ``[["pin", …], …]``.
+    One group is written ``["pin", "priority"]``, several groups ``[["pin", …], …]``.
     """
     found = [value] if isinstance(value, list) and value and isinstance(value[0], str) else value
     if not isinstance(found, list) or not all(isinstance(each, list) and len(each) > 1 for each in found):
@@ -276,7 +279,10 @@ def make_sweep(
 
 
 def _carrying(given: Table, workload: Workload, place: str) -> tuple[Table, list[Problem]]:
-    """Return the keys with those that the workload determines. It is a problem if one of these is given too."""
+    """Return ``given`` with the keys that the workload determines.
+
+    A key that is both given and determined is a problem.
+    """
     problems = [
         Problem(given[each].place, f"the workload's topics determine {each}; leave it out")
         for each in OF_WORKLOAD

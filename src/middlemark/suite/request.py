@@ -23,8 +23,9 @@ DEFAULT_SUITE = "first-look"
 def load(names_or_paths: Sequence[str], options: RawOptions) -> tuple[Suite, ...]:
     """Return the requested suites, with the options applied to every sweep.
 
-    Without a suite, but with a factor as an option, the request is a suite with one sweep, ``command-line``. Without
-    both, the request is ``first-look``. Raises RequestError with all problems of all suites and options.
+    Without a suite, but with a factor as an option, the request is a suite with one sweep, ``command-line``. Without a
+    suite and such an option, the request is ``first-look``. Raises RequestError with all problems of all suites and
+    options.
     """
     given, seed, problems = read_options(options)
     typed_native, wrong = read_native(options.native)

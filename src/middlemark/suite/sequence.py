@@ -158,7 +158,10 @@ def _text_of(path: Path) -> tuple[str, str]:
 
 
 def _each(text: str, name: str, read: Callable[[str], Any]) -> list[Any]:
-    """Read the words between semicolons and line ends. Raises Wrong with the line of each invalid word."""
+    """Convert each word between semicolons and line ends with ``read``.
+
+    Raises Wrong with the line of each invalid word.
+    """
     found: list[Any] = []
     wrong: list[str] = []
     for line, word in _words(text):
@@ -180,7 +183,7 @@ def _words(text: str) -> Iterator[tuple[int, str]]:
 
 
 def sizes_of(file: FromFile) -> Sizes:
-    """Return the sizes in a file. Raises Wrong, also if the file has changed."""
+    """Return the sizes in a file. Raises Wrong if the file cannot be read or has changed."""
     if file.topic is not None:
         return _read_unchanged(file.path, file.digest).courses[file.topic].sizes
     found, sizes = read_sizes(Path(file.path))
@@ -188,7 +191,10 @@ def sizes_of(file: FromFile) -> Sizes:
 
 
 def instants_of(file: FromFile, lap_s: float) -> Instants:
-    """Return the send times in ns, scaled to a lap of ``lap_s``. Raises Wrong, also if the file has changed."""
+    """Return the send times in ns, scaled to a lap of ``lap_s``.
+
+    Raises Wrong if the file cannot be read or has changed.
+    """
     if file.topic is not None:
         recorded = _read_unchanged(file.path, file.digest)
         at_ns, lap_ns = recorded.courses[file.topic].at_ns, recorded.lap_ns

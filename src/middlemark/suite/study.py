@@ -23,9 +23,9 @@ class Claimed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A claim as the document states it."""
 
     figure: str
-    """The figure as the document prints it, or a note that it prints none."""
+    """The figure as the document prints it, or a note that the document prints none."""
     contradicts: str = ""
-    """How the document contradicts this claim; empty: it does not."""
+    """How the document contradicts this claim; empty: there is no contradiction."""
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

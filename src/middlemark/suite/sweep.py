@@ -38,7 +38,7 @@ class Native(msgspec.Struct, frozen=True):
 class TypedNative(msgspec.Struct, frozen=True):
     """One ``--native``. ``word``: ADAPTER.KEY or KEY, as typed.
 
-    Which of the two it is depends on the names of the adapters.
+    The names of the adapters decide whether the word contains an adapter.
     """
 
     word: str
@@ -123,7 +123,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def adapters(self) -> tuple[Level, ...]:
-        """The requested adapters: the named ones, or those of the pairs, or ``all``."""
+        """The requested adapters: the adapters that the sweep names, or those of its pairs, or ``all``."""
         adapters = self.levels("adapter")
         paired = () if adapters.named else named_in(self.levels("pair").values)
         return paired or adapters.values

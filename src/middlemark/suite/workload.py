@@ -19,7 +19,8 @@ MOST_ENDS = 4096
 """The most publishers and subscribers of a graph. Each publisher or subscriber has its own thread."""
 SHORTEST_DEADLINE_S = 1e-6
 LARGEST_SIGMAS = 4
-"""The largest size of a lognormal distribution, in sigmas above the median. One in 30,000 messages would be larger."""
+"""The largest size of a lognormal distribution, in sigmas above the median. Without this limit, one in 30,000 messages
+would be larger."""
 WIDEST_SIGMA = 3.0
 _NAME = re.compile(r"[A-Za-z0-9_~/][A-Za-z0-9_~/.:-]{0,199}")
 
@@ -109,7 +110,7 @@ def _size(word: str) -> int:
 
 
 class _Reader:
-    """Reads one workload and adds its problems to ``problems``."""
+    """Reads one workload, and adds the workload's problems to ``problems``."""
 
     def __init__(self, place: str, text: str, folder: Path) -> None:
         self.problems: list[Problem] = []
@@ -252,7 +253,7 @@ def _topics(reader: _Reader, table: Mapping[str, object]) -> Iterator[Placed]:
 
 
 def _keeps_no_history(found: Mapping[str, Any]) -> str:
-    """Return why the topic cannot have late subscribers; empty: it can."""
+    """Return why the topic cannot have late subscribers; empty: no reason."""
     if found.get("reliability") == "best-effort":
         return "transient-local does not work with best-effort, which never sends a message again; use reliable"
     if "depth" in found and found["depth"] is None:

@@ -39,7 +39,7 @@ class Standing(StrEnum):
     ONLY = "only"
     """No other candidate has a result."""
     FAILED = "failed"
-    """The row has no result, or its actual transport or protection is not that in its name."""
+    """The row has no result, or its actual transport or protection is not the one in its name."""
 
 
 class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,7 +179,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
         return self.winner.row.result.trials if self.winner.standing is Standing.TOO_FEW_TRIALS else None
 
     def of(self, *standings: Standing) -> list[JudgedRow]:
-        """Return the candidates with one of these standings, but not the reference."""
+        """Return the candidates with one of ``standings``, without the reference."""
         return [each for each in self.ranked if each.standing in standings and each.row.index != self.reference]
 
     @property

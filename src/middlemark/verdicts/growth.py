@@ -18,7 +18,7 @@ from middlemark.verdicts.rows import Row
 
 METRICS_SHOWN = ("p50", "throughput", "cpu", "memory")
 MOST = 400
-"""At most this number of lines is computed, because nobody reads a longer table."""
+"""The most lines that are computed, because nobody reads a longer table."""
 
 
 class Grown(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ def growths(rows: Sequence[Row]) -> tuple[Growth, ...]:
 
 
 def _numbers(rows: Sequence[Row], field: str) -> list[float | None]:
-    """Return the level of each row; None: the level is no number (``max``, all), or unknown."""
+    """Return the level of each row; None: the level is unknown or not a number (``max``, all)."""
     levels: list[Level] = [
         None if field in row.result.cell.unknown else getattr(row.result.cell, field) for row in rows
     ]

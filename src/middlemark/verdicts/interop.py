@@ -23,7 +23,7 @@ class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
     receivers: str
     interoperates: bool
     why: str | None
-    """Why the two exchange no messages; None: they do."""
+    """Why the two adapters exchange no messages; None: they exchange messages."""
     standing: Standing
     """The row's standing in its experiment, which also contains the pairs with one adapter on both sides."""
 
@@ -83,7 +83,10 @@ def _place(cell: Cell, run: int, **other: object) -> tuple[object, ...]:
 
 
 def _why(row: Row, works: Mapping[tuple[object, ...], bool]) -> str | None:
-    """Return why the row's pair exchanges no messages, and under which other load it does; None: it does."""
+    """Return why the row's pair exchanges no messages, and under which other load it does.
+
+    None: the pair exchanges messages.
+    """
     failed, cell = row.result.failed, row.result.cell
     if failed is None:
         return None

@@ -28,7 +28,7 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
     trials: int
     seconds: float
     equal_trials: int
-    """The number of trials if no candidate had been eliminated."""
+    """The number of trials that the race would have had if no candidate had been eliminated."""
     cut_short: bool
     """True if trials of the plan are missing."""
     decided: bool
@@ -54,12 +54,12 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def named(self) -> tuple[JudgedRow, ...]:
-        """The first rows of the answer. Only these are shown by name."""
+        """The first rows of the answer. Only these rows are shown by name."""
         return self.answer[:FINALISTS]
 
     @property
     def also(self) -> tuple[JudgedRow, ...]:
-        """If there is a winner: other rows of the same middleware that may be as fast."""
+        """Other rows of the winner's middleware that may be as fast as the winner. Empty if there is no winner."""
         alike = (Standing.EQUIVALENT, Standing.UNDECIDED, Standing.TOO_FEW_TRIALS)
         return tuple(each for each in self.experiment.rows[1:] if self.verdict == "best" and each.standing in alike)
 
@@ -120,7 +120,7 @@ def _verdict(experiment: JudgedExperiment, run: Run, race: Race) -> RaceVerdict:
 
 
 def elimination(row: JudgedRow) -> Elimination | None:
-    """Return why a candidate was eliminated, or ``slower`` if it is slower; None: neither."""
+    """Return why a candidate was eliminated, or ``slower`` if it is slower; None: it may be the best."""
     found = row.row.in_race.eliminated if row.row.in_race else None
     return found or ("slower" if row.standing is Standing.SLOWER else None)
 
@@ -136,7 +136,7 @@ def worst_edge_of(row: Row) -> EdgeResult | None:
 
 
 def latency_in(row: Row) -> Summary | None:
-    """Return the latency of a candidate; for a workload that of its worst edge; None: not measured."""
+    """Return the latency of a candidate, or for a workload the latency of its worst edge; None: not measured."""
     if row.result.cell.workload is None:
         return latency_of(row.result)
     edge = worst_edge_of(row)

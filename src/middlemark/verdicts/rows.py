@@ -54,7 +54,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """True for a raw transport, false for a middleware."""
     bench_only: bool
     hands_over: bool
-    """True if a pointer or an index is passed and no byte is copied. The row's baseline then does so too."""
+    """True if a pointer or an index is passed and no byte is copied. The row's baseline then also copies no byte."""
     title: str
     """The row's name in the table of its run. The heading of the table has the usual levels."""
     name: str
@@ -144,7 +144,10 @@ def _ratio(result: CellResult, baseline: CellResult | None) -> float | None:
 
 
 def _unique(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Append the sweep to labels and names that are not unique. If this is not enough, append the row's number."""
+    """Append the sweep to labels and names that are not unique.
+
+    If a text is still not unique, append the row's number.
+    """
     labels = [each.label for each in rows]
     names = [(each.name, each.run, experiment(each.result.cell)) for each in rows]
     further = zip(_further(rows, labels), _further(rows, names), strict=True)

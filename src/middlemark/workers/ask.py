@@ -25,7 +25,7 @@ class WorkerReply(NamedTuple):
 
 
 class NoAnswerError(Exception):
-    """The executable did not answer. The text is the reason, and follows the executable's name in messages."""
+    """The executable did not answer. The error's text is the reason. In messages it follows the executable's name."""
 
 
 async def ask(argv: Sequence[str], request: bytes = b"", *, timeout_s: float) -> WorkerReply:
@@ -73,7 +73,10 @@ async def _reader(pipe: IO[bytes] | None) -> tuple[asyncio.StreamReader, asyncio
 
 
 async def _read(lines: asyncio.StreamReader, most: int | None) -> bytes:
-    """Read at most ``most`` bytes, and one more to detect a longer answer. None: read all, and keep only the end."""
+    """Read at most ``most`` bytes, and one more to detect a longer answer.
+
+    ``most`` is None: read all, and keep only the end.
+    """
     kept = bytearray()
     while (most is None or len(kept) <= most) and (chunk := await lines.read(1 << 16)):
         kept += chunk

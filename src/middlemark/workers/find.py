@@ -25,8 +25,8 @@ LATER = "it is built on request"
 NOT_YET = "it is not built yet"
 """The first words of the reason why an adapter of this checkout is absent, if the build left no note about it."""
 NO_CANDIDATES = frozenset({"null", "udp-python", "uds-python"})
-"""Adapters of this checkout that no user chooses: one tests the bench, the others are baselines. Built adapters say so
-in their description."""
+"""Adapters of this checkout that no user chooses: ``null`` tests the bench, the others are baselines. Built adapters
+say so in their description."""
 DESCRIBE_S = 10.0
 AT_ONCE = 8
 ROS = Path("/opt/ros")
@@ -54,7 +54,10 @@ def find_workers(named: Collection[str] = ()) -> tuple[tuple[Worker, ...], tuple
 
 
 async def described(paths: Mapping[str, str]) -> tuple[tuple[Worker, ...], tuple[BrokenWorker, ...]]:
-    """Ask the workers at these paths (adapter name → path). Returns and raises like :func:`find_workers`."""
+    """Ask the workers at these paths (adapter name → path).
+
+    Returns the same values as :func:`find_workers`, and raises the same errors.
+    """
     found = await _describe_all(paths)
     workers = tuple(
         sorted((each for each in found if isinstance(each, Worker)), key=lambda each: each.description.name)
