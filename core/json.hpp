@@ -128,7 +128,7 @@ class JsonReader {
   bool expect_object(const Json& json, const std::string& place);
   bool expect_list(const Json& json, std::size_t least_items, const std::string& place);
   bool within(const Range& range, double value, const std::string& place);
-  /// Returns the index in `words` of the word that `json` contains, or words.size() if it contains none of them.
+  /// Returns the index in `words` of the word that `json` contains, or words.size() if it contains none of the words.
   std::size_t choose(const Json& json, std::span<const std::string_view> words, const std::string& place);
 
   std::vector<std::pair<std::string, std::string>> problems_;  // (place, problem)

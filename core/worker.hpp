@@ -64,8 +64,8 @@ int run_worker(int argc, char** argv) {
 }
 
 /// Runs two adapters in one worker: `safe` runs the trials with security and `A` all other trials, so that support for
-/// security does not slow these down. `safe` describes both. Call this function in a source file of its own, because
-/// the compiler generates different code for `A` if the file contains other code.
+/// security does not slow these down. `safe` describes the worker's two adapters. Call this function in a source file of
+/// its own, because the compiler generates different code for `A` if the file contains other code.
 template <class A>
 int run_worker(int argc, char** argv, WorkerParts safe) {
   safe.open = [plain = parts_of<A>().open, open = safe.open](const Configuration& configuration, const Clock& clock) {

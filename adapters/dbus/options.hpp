@@ -70,7 +70,7 @@ struct Options : Native {
 
  private:
   /// Returns the bytes that one publisher's history may have. With keep-all it limits the number of small messages,
-  /// because a subscriber must receive all of them before its drain ends.
+  /// because a subscriber must receive all waiting messages before its drain ends.
   [[nodiscard]] static std::int64_t bytes(const Topic& topic) {
     constexpr std::int64_t header_bytes = 256;
     constexpr std::int64_t most_messages = 16'384;

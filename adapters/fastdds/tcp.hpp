@@ -1,4 +1,4 @@
-// Makes the processes of a trial find each other over TCP, and ends them. Both are unsafe in Fast DDS 2.9.
+// Makes the processes of a trial find each other over TCP, and ends them. Finding and ending are unsafe in Fast DDS 2.9.
 //
 // TCP has no multicast, so the processes agree through the trial's scratch folder. The first process chooses a free
 // port for each process. Each process takes the next place in a list, and listens only after the process before it

@@ -1,4 +1,4 @@
-// Publisher and subscriber of a channel. Each has its own lcm_t.
+// Publisher and subscriber of a channel. Each publisher and each subscriber has its own lcm_t.
 #pragma once
 
 #include <lcm/lcm.h>

@@ -31,8 +31,8 @@ class Format(msgspec.Struct, frozen=True):
     judged: bool = False
     """True if the format shows the experiments of the document."""
     folder: bool = False
-    """True if the format is a folder of files. The optional dependencies of the same name install the packages that
-    write it."""
+    """True if the format is a folder of files. The optional dependencies of the format's name install the packages that
+    write the folder."""
 
 
 FORMATS = {

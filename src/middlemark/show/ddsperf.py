@@ -24,7 +24,7 @@ _SHOWN = 0.005
 
 _PRINTED = {"50%": QUANTILES["p50"], "90%": QUANTILES["p90"], "99%": QUANTILES["p99"]}
 _ENOUGH = samples_needed(_PRINTED["99%"])
-"""A line has at least this number of round trips, unless the trial has fewer."""
+"""A line has at least this number of round trips, unless the whole trial has fewer."""
 
 _ABOUT = (
     "# The format is that of ddsperf 0.10, which also prints halves of round trips. All differences:",
@@ -145,7 +145,7 @@ def _windows(samples: Samples) -> Iterator[tuple[int, Numbers]]:
 
     A line has enough round trips for the 99 % quantile.
 
-    If the last seconds have too few round trips, they are added to the line before.
+    If the last seconds have too few round trips, these round trips are added to the line before.
     """
     seconds = np.asarray(samples["begin_ns"]) // _NS
     ends = [*(np.flatnonzero(np.diff(seconds)) + 1).tolist(), len(seconds)] if len(seconds) else []

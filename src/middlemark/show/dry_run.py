@@ -50,7 +50,7 @@ def _lines(plan: Plan, width: int, *, verbose: bool) -> Iterator[Text]:
 
 
 def _sweeps(plan: Plan) -> Table:
-    """Return a row for each sweep: how many configurations at each size, its trials and its time."""
+    """Return a row for each sweep: its number of configurations at each size, its number of trials, and its time."""
     sizes = sorted({each.size for each in plan.cells})
     few = len(sizes) <= _MOST_SIZES
     counts = Counter((name, cell.size) for name, cell in zip(plan.names, plan.cells, strict=True))

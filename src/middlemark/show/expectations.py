@@ -73,7 +73,7 @@ class JudgedClaim:
 
     @property
     def found_awake(self) -> str:
-        """The figures with processors kept awake; empty: there are none."""
+        """The figures with processors kept awake; empty: no such figures."""
         return _found(self.awake) if self.awake else ""
 
 
@@ -94,7 +94,7 @@ def judged_claims(study: Study, run: Run, expected: Sequence[Expected]) -> list[
 def claims_counted(claims: Sequence[JudgedClaim]) -> str:
     """Return the number of claims with each verdict: ``3 reproduced, 1 undecided``.
 
-    Then those with processors kept awake.
+    The numbers with processors kept awake follow.
     """
     awake = [each.awake_word for each in claims if each.awake_word]
     text = _numbers([each.word for each in claims])

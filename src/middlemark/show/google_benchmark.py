@@ -1,9 +1,10 @@
 """Google Benchmark's JSON: an iteration for each trial, and aggregates as with ``--benchmark_repetitions``.
 
 ``real_time``, in ns, is the figure by which the trials are compared: the p50 of the latency. For a stream as fast as
-possible it is the time per message (1e9 / received rate). ``cpu_time``: processor time of all workers per message. The
-format: docs/user_guide.md of github.com/google/benchmark, "Output Formats", and its tools/gbench/report.py, which reads
-``name``, ``run_type``, ``real_time``, ``cpu_time``, ``time_unit``, ``repetitions`` and ``aggregate_name``.
+possible, ``real_time`` is the time per message (1e9 / received rate). ``cpu_time``: processor time of all workers per
+message. The format: docs/user_guide.md of github.com/google/benchmark, "Output Formats", and its
+tools/gbench/report.py, which reads ``name``, ``run_type``, ``real_time``, ``cpu_time``, ``time_unit``, ``repetitions``
+and ``aggregate_name``.
 """
 
 import json

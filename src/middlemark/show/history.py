@@ -15,7 +15,7 @@ from middlemark.verdicts.names import plain
 def render_text(history: History, width: int, *, series: bool = False) -> str:
     """Return the sentence, the changes, the commands that compare runs, and notes.
 
-    ``series``: also return every series.
+    ``series``: return every series in addition.
     """
     lines = paragraph(f"{history.folder}: {history.sentence}", width)
     for shown in filter(None, (changes_table(history), series_table(history) if series and history.series else None)):

@@ -29,7 +29,7 @@ _LINKS = {"://": "&#58;//", "www.": "www&#46;"}
 """Texts that GFM would turn into links."""
 
 _EMPHASIS = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""An underscore that may begin or end emphasis. An underscore within a word does not."""
+"""An underscore that may begin or end emphasis. An underscore within a word does neither."""
 
 MOST_WARNINGS = 40
 MOST_GROWTHS = 60

@@ -177,7 +177,7 @@ def levels_of(cell: Cell) -> Json:
 def _factors(levels: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Json]:
     """Return the factors with more than one level. Adapter and transport are always included.
 
-    If there are several runs, the run is a factor too; ``names`` are its levels.
+    If there are several runs, the run counts as a factor, whose levels are ``names``.
     """
     found = []
     for field, title, show, unit in _OFFERED:
@@ -290,7 +290,7 @@ def _step(step: CurveStep) -> Json:
 
 
 def _heat(found: Distribution, noise: Noise | None) -> Json | None:
-    """Return the heat map. If disturbances were recorded in the same trial, the map has them."""
+    """Return the heat map. If disturbances were recorded in the same trial, the map contains the disturbances."""
     if found.heat is None:
         return None
     seen = noise.disturbed if noise is not None and noise.disturbed_trial == found.trial else ()
@@ -302,7 +302,7 @@ def _heat(found: Distribution, noise: Noise | None) -> Json | None:
 def _compact(value: Any) -> Any:
     """Return the figures and texts of a mapping.
 
-    Its lists and reasons are left out, because the JSON of the run has them.
+    Lists and reasons are left out, because the JSON of the run has both.
     """
     if not isinstance(value, dict):
         return None

@@ -10,7 +10,7 @@ from middlemark.history import History, Series
 
 WIDTH, HEIGHT, EDGE = 160, 24, 3
 MOST_POINTS = 60
-"""At most this number of points is drawn: the newest."""
+"""The most points of a series that are drawn. If there are more, the newest are drawn."""
 
 
 def history_lines(history: History | None) -> list[Mapping[str, Any]]:

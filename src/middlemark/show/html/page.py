@@ -88,7 +88,7 @@ def unbroken(text: str) -> str:
 
 
 def data_block(data: Mapping[str, Any]) -> str:
-    """Return the data as JSON. No text in it can end the script element or a line of a script."""
+    """Return the data as JSON, in which no text can end the script element or a line of a script."""
     return msgspec.json.encode(data).decode().translate(_ENDS_A_SCRIPT)
 
 

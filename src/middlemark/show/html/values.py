@@ -15,7 +15,7 @@ def fields(of: object, *names: str) -> Json:
 
 
 def present(value: Json) -> Json:
-    """Return the mapping without fields that are None, so that the data of a thousand cells stay small."""
+    """Return the mapping without the fields that are None. This keeps the data of a thousand cells small."""
     return {name: each for name, each in value.items() if each is not None}
 
 

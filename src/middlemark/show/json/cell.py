@@ -24,13 +24,16 @@ from middlemark.verdicts.rows import loss_of
 
 _NAMED = ("adapter", "pattern", "size", "transport")
 FURTHER = tuple(each for name, each in FACTORS.items() if not each.later and name not in _NAMED)
-"""The factors between the first four keys of a cell and its settings. ``LATER``: the factors after the settings."""
+"""The factors between the first four keys of a cell and its settings. ``LATER`` has the factors after the settings."""
 LATER = tuple(each for each in FACTORS.values() if each.later)
 _LEVELS = get_type_hints(Cell)
 
 
 def written(cell: Cell, factor: Factor) -> object:
-    """Return the level as on the command line, or as a list. Never None, because null means an absent figure."""
+    """Return the cell's level of the factor, as on the command line or as a list.
+
+    Never None, because null means an absent figure.
+    """
     level = getattr(cell, factor.field)
     return factor.none if level is None else list(level) if isinstance(level, tuple) else level
 
@@ -53,7 +56,7 @@ class LinkText(Output, frozen=True, kw_only=True):
 
 
 class LinkKind(Output, frozen=True, kw_only=True):
-    """An emulated link as it was made."""
+    """An emulated link, and how it was emulated."""
 
     how: str | None
     """How the link was emulated."""
@@ -105,18 +108,18 @@ _UNITS = ("_ns", "_hz", "_per_s")
 _COUNTS = TrialCounts.__struct_fields__
 _FIRST = ("trials", "failed_trials", "samples", *_COUNTS, "loss")
 _APART = {*SubjectOutput.__struct_fields__, "cell", "counts", "failures", "link_how", "series_subscribers", "proof"}
-"""Fields of a CellResult that the JSON has in another place, or does not have."""
+"""Fields of a CellResult that the JSON has in another place than the result's other fields, or does not have."""
 
 
 class Derived(Output, frozen=True, kw_only=True):
-    """Figures that are computed from others, or that have another form than in CellResult."""
+    """Figures that are computed from fields of CellResult, or that have another form there."""
 
     samples: int | None
     loss: float | None
     """``lost / (received + lost)``; null: no message was expected."""
     trial_values: tuple[Number, ...]
     metrics: dict[str, MetricOutput]
-    """Metric → its figures, for every metric that the cell has."""
+    """Name of a metric → the metric's figures, for every metric that the cell has."""
     interval: tuple[Number, Number] | None
     knee_hz: Number | None
     """The offered load of a curve beyond which latency or loss rises."""
@@ -161,7 +164,7 @@ CellOutput = composed(
 
 
 def cell_document(result: CellResult) -> dict[str, Any]:
-    """Return one cell as in the JSON."""
+    """Return one cell as a mapping, as the JSON has it."""
     found: dict[str, Any] = builtins(cell_output(result))
     return found
 

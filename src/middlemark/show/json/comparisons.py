@@ -46,7 +46,7 @@ class ComparisonOutput(Output, frozen=True, kw_only=True):
 
 
 class CompareOutput(Output, frozen=True, kw_only=True):
-    """Comparisons of two runs, or within one run."""
+    """The comparisons between two runs, or between cells of one run."""
 
     schema: int = SCHEMA
     margin: float
@@ -96,16 +96,17 @@ class FalseVerdicts(Output, frozen=True, kw_only=True, rename={"wrong": "false"}
     rate: float | None
     allowed: float
     at_most: float | None
-    """The upper 95 % limit of the rate."""
+    """The upper 95 % limit of the rate of false verdicts."""
     worth: int | None
-    """Comparisons that share labels are correlated. They are worth this number of independent comparisons."""
+    """The number of independent comparisons that are worth as much as the comparisons, which are correlated because
+    they share labels."""
     chance: float
-    """The probability of at least this number of false verdicts, if the rate is the highest allowed rate."""
+    """The probability of at least this number of false verdicts, if their true rate is the highest allowed rate."""
     holds: bool
 
 
 class SameOutput(Output, frozen=True, kw_only=True):
-    """A setting compared with itself by one metric."""
+    """The results of comparing a setting with itself by one metric."""
 
     metric: str
     median_ns: Number | None

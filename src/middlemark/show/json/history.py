@@ -7,7 +7,7 @@ from middlemark.show.json.output import Number, Output, filled
 
 
 class HistoryPoint(Output, frozen=True, kw_only=True):
-    """The figure of one run."""
+    """The figure of one run in a series."""
 
     run: str
     started: str
@@ -34,7 +34,7 @@ class HistoryChange(Output, frozen=True, kw_only=True):
     """The lower end of the 95 % interval of the change."""
     high: Number
     suspect: str | None
-    """The difference that the two runs record (commit, version, library, kernel, …); null: none."""
+    """The difference between the records of the two runs (commit, version, library, kernel, …); null: no difference."""
 
 
 class HistorySeries(Output, frozen=True, kw_only=True):

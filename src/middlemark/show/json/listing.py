@@ -31,12 +31,12 @@ class AdapterRow(Output, frozen=True, kw_only=True):
     title: str = ""
     language: str = ""
     is_raw_transport: bool | None = None
-    """None: the adapter cannot be measured here."""
+    """True for a raw transport, false for a middleware. None: the adapter cannot be measured here."""
     transports: tuple[str, ...] = ()
     licence: str = ""
     worker: str = ""
     absent: str = ""
-    """Why the adapter cannot be measured here; empty: it can."""
+    """Why the adapter cannot be measured here; empty: it can be measured."""
 
 
 def adapter_rows(output: AdaptersOutput) -> list[AdapterRow]:
@@ -64,7 +64,7 @@ class FrameworkRow(Output, frozen=True, kw_only=True):
     adapter: str | None
     fact: str
     text: str | None
-    """Null: no source was found."""
+    """The fact in words; null: no source was found."""
     source: str | None
 
 

@@ -130,7 +130,7 @@ class ChangedSetting(Output, frozen=True, kw_only=True):
     """The old value. Empty: the setting was free."""
     after: str
     file: str
-    """The file that makes the change at every boot; empty: no file does."""
+    """The file that makes the change at every boot; empty: there is no such file."""
     is_orphaned: bool
     """True if the process that should restore the setting has ended."""
 

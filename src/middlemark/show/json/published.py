@@ -9,11 +9,11 @@ from middlemark.show.json.output import Output
 from middlemark.stats.workload import GraphTrial
 
 FORMAT = 1
-"""The version of the file. It is raised when a field changes its meaning or is removed."""
+"""The version of the file. The version is raised when a field changes its meaning or is removed."""
 
 
 class PublishedMachine(Output, frozen=True, kw_only=True):
-    """The machine, without its name."""
+    """The machine on which the run was measured, without the machine's name."""
 
     cpu: str
     processors: int
@@ -34,7 +34,7 @@ class PublishedAdapter(Output, frozen=True, kw_only=True):
     licence: str
     is_raw_transport: bool
     carriers: dict[str, str]
-    """Transport → how its data move."""
+    """Name of a transport → how the transport's data move."""
     hands_over: dict[str, tuple[bool, ...] | None]
     """Transport → the levels of `loan` at which no byte is copied; null: unknown."""
 
@@ -60,7 +60,7 @@ class PublishedTrial(Output, frozen=True, kw_only=True):
     round: int
     order: int
     failed: str | None = None
-    """The code of the failure."""
+    """The code of the failure; null: the trial was measured."""
     samples: int = 0
     measured_s: float | None = None
     latency_ns: Summary | None = None
@@ -72,7 +72,7 @@ class PublishedTrial(Output, frozen=True, kw_only=True):
     actual_transport: str | None = None
     discovery_ns: int | None = None
     graph: GraphTrial | None = None
-    """For a workload: its edges and chains."""
+    """The edges and chains of a workload; null: the configuration has no workload."""
 
 
 class PublishedCell(Output, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ class PublishedCell(Output, frozen=True, kw_only=True):
     """The version of the middleware."""
     trials: tuple[PublishedTrial, ...]
     warnings: tuple[str, ...]
-    """The codes of its warnings."""
+    """The codes of the configuration's warnings."""
     cpu_ns_per_message: float | None
     """Processor time of all workers for each message; null: not measured."""
     memory_bytes: float | None
@@ -101,9 +101,10 @@ class PublishedCell(Output, frozen=True, kw_only=True):
     """The lower end of the 95 % interval of the median; null: fewer than six trials."""
     high: float | None
     baseline: int | None
-    """The index of its baseline, the fastest raw transport of its experiment; null: there is none."""
+    """The index of the baseline, the fastest raw transport of the configuration's experiment; null: there is no
+    baseline."""
     ratio: float | None
-    """The figure divided by the baseline's; null: there is no baseline."""
+    """The figure divided by the baseline's figure; null: there is no baseline."""
     standing: str | None
     """The standing in the experiment: best, equivalent, slower, undecided, …; null: a raw transport."""
 

@@ -80,8 +80,8 @@ class RunOutput(Output, frozen=True, kw_only=True):
     precision: Precision | None
     """The precision that ``--until-precise`` asked for."""
     fitted: Fitted | None
-    """Numbers of trials without and with ``--budget``, and how much wider intervals become; null: all trials
-    fit into it."""
+    """Numbers of trials without and with ``--budget``, and how much wider intervals become; null: all trials fit into
+    the budget."""
     reached: Reached | None
     """How adding rounds ended; null: the plan adds no rounds."""
     imported: tuple[str, ...]
@@ -170,7 +170,7 @@ class InteropOutput(Output, frozen=True, kw_only=True):
     reliability: Reliability
     interoperates: bool
     why: str | None
-    """Why the adapters exchange no messages; null: they do."""
+    """Why the adapters exchange no messages; null: they exchange messages."""
     p50_ns: Number | None
     """The cell's round trip, or the one-way latency of a stream; null: no message was exchanged."""
     standing: Standing
@@ -288,9 +288,9 @@ class ClaimOutput(ExpectationOutput, frozen=True, kw_only=True):
     verdict: Word  # type: ignore[assignment]  # a study's claim has its own words
     """A claim that does not hold: ``contradicted`` on the document's kind of machine, else ``not reproduced here``."""
     figure: str | None
-    """The figure in the document."""
+    """The claim's figure in the document."""
     contradicts: str | None
-    """The place where the document contradicts itself; null: none."""
+    """The place where the document contradicts its own claim; null: there is no such place."""
     awake: AwakeOutput | None
     """The verdict with processors kept awake; None: the machine is not virtual."""
 

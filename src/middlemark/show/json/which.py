@@ -31,11 +31,11 @@ class Question(Output, frozen=True, kw_only=True):
     subscribers: int | None
     deadline_ns: Number | None
     loss: float | None
-    """The share of messages that may be lost."""
+    """The largest share of messages that may be lost; null: no limit."""
     metric: Raced
     """The figure that decides the race."""
     cpu: float | None
-    """Processors that all workers of a trial may use together."""
+    """The most processors that all workers of a trial may use together; null: no limit."""
     budget_s: Number
 
 
@@ -83,8 +83,8 @@ class AnswerOutput(Output, frozen=True, kw_only=True):
     memory_bytes: Number | None
     """Resident memory of all workers at the end."""
     times_baseline: Number | None
-    """Time divided by the time of the baseline: the fastest raw transport that copies, or hands over, as the candidate
-    does."""
+    """The candidate's time divided by the time of its baseline: the fastest raw transport that copies, or hands over,
+    as the candidate does."""
     interval: tuple[Number, Number] | None
     """The 95 % interval of the p50."""
     worst_edge: Edge | None
