@@ -163,7 +163,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         file = os.path.normpath(Path(source).parent / path)
         if not (ROOT / file).exists():
             raise PluginError(f"{source}: {target} is not a file of this project")
-        elif f"{file}/README.md" in PAGES or (ROOT / file / "README.md").exists():
+        if f"{file}/README.md" in PAGES or (ROOT / file / "README.md").exists():
             file = f"{file}/README.md"
         uri = PAGES.get(file) or (file.removeprefix("docs/") if file.startswith("docs/") else None)
         if uri and files.get_file_from_path(uri):
