@@ -43,7 +43,7 @@ HANGS = {
     "ping in publish": (
         suite('at = "ping"\nhang = "5"', timeout="50ms", limit="1s"),
         "hung",
-        "had not returned from a call",
+        "had still not returned from a call",
     ),
     "pong in publish": (suite('at = "pong"\nhang = "5"', timeout="50ms"), "silent", "brought no reply"),
     "opening": (suite('fail = "open-hang"', match_timeout="200ms"), "hung", "did not answer in time (awaited: ready)"),

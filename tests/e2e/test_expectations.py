@@ -76,7 +76,7 @@ def test_a_failed_expectation_is_only_reported_without_fail_if(bench: Bench) -> 
 def test_an_undecided_expectation_fails_only_with_fail_if_undecided(
     bench: Bench, conditions: tuple[str, ...], code: int
 ) -> None:
-    asked = ("--adapter", "null", "--transport", "memory", "--duration", "50ms", "--warmup", "5ms", "--quiet")
+    asked = ("--adapter", "null", "--transport", "memory", "--samples", "100", "--warmup", "5ms", "--quiet")
     expect = ("--expect", 'of = "adapter=null", metric = "p50", at_most = "1s"')
     ended = bench.run("run", *asked, *expect, "--trials", "1", *conditions)
     assert ended.code == code, ended.err
