@@ -138,7 +138,7 @@ def test_the_screen_names_the_edges() -> None:
     lines = render_table(answer(race(FIELD)), "runs/it", 100, None).splitlines()
     text = " ".join(" ".join(lines).split())
     assert text.startswith(
-        "lyra shm is best for robot, a process each: the worst edge's p99 takes 0.98 of its deadline "
+        "lyra shm is best for robot, a process each: the worst edge's p99 takes 0.98 times its deadline "
         "(image → detector), 2.00 × the baseline. Sure"
     )
     assert "of deadline p99 µs processors × baseline rounds" in text
@@ -181,6 +181,16 @@ def test_a_race_in_which_no_graph_holds_ends_with_none() -> None:
         "No candidate meets the requirements for robot, a process each: 2 miss the deadline (lyra udp, vega udp)."
     )
     assert "No candidate meets every deadline; image → detector fails first over lyra udp and vega udp." in text
+    assert "The baseline" not in text, "there is none"
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.5, False), (1.2, True)])
+def test_a_baseline_that_misses_a_deadline_too_says_that_the_middlewares_are_not_the_reason(
+    share: float, said: bool
+) -> None:
+    found = answer(race({("shm", "shm"): [share, share], ("lyra", "udp"): spread(1.5, trials=6)}))
+    text = " ".join(render_table(found, "runs/it", 100, None).split())
+    assert ("The baseline misses a deadline too (shm), so this run says nothing against" in text) is said
 
 
 def test_an_undecided_race_repeats_only_the_undecided_candidates() -> None:

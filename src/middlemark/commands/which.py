@@ -17,9 +17,10 @@ from middlemark.model.levels import SHARE, Wrong
 from middlemark.model.plan import Plan, Raced, Wanted
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_count, format_seconds, parse_seconds
+from middlemark.model.version import adapter_of
 from middlemark.plan.estimate import estimate_trial
 from middlemark.plan.rounds import racing
-from middlemark.problems import Problem, RequestError
+from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.runs.conduct import (
     DEFAULT_OUT,
     Built,
@@ -166,7 +167,12 @@ def command(
 ) -> int:
     """Plan the race, measure it and print the answer; return the exit code."""
     named = adapter.split(",") if _typed("adapter") else []
-    built = built_workers(named, only="all" not in named).in_language(language)
+    built = built_workers(named, only="all" not in named, dry_run=dry_run).in_language(language)
+    if dry_run and (missing := [name for name in named if adapter_of(name) in built.unchecked]):
+        raise MeasureError(
+            f"the plan was not checked, because {listing(missing)} is not built",
+            f"to build it: ./middlemark build {' '.join(missing)}; without --dry-run it is built first",
+        )
     budget = budget or (BUDGET if workload is None else GRAPH_BUDGET)
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
     how: dict[str, Any] = {"pin": pin} if pin else {}

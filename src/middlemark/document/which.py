@@ -76,7 +76,7 @@ def _took(verdict: RaceVerdict, rows: Sequence[JudgedRow]) -> str:
     figures = dict.fromkeys(of_deadline(each.figure) for each in (rows[0], rows[-1]))
     edges = dict.fromkeys(edge.label for each in rows if (edge := worst_edge_of(each.row)))
     edge_text = f" ({next(iter(edges))})" if len(edges) == 1 else ""
-    return f"the worst edge's p99 takes {' to '.join(figures)} of its deadline{edge_text}"
+    return f"the worst edge's p99 takes {' to '.join(figures)} times its deadline{edge_text}"
 
 
 def _asked(cell: Cell) -> str:
@@ -297,7 +297,20 @@ def deadlines(verdict: RaceVerdict) -> str:
     parts += [f"{edge} fails first over {every(names)}" for edge, names in failing.items()]
     parts += [f"too few messages for a verdict over {every(undecided)}"] if undecided else []
     parts += [f"no result over {every(without)}"] if without else []
-    return f"{'; '.join(parts)}."
+    return " ".join(filter(None, (f"{'; '.join(parts)}.", "" if holding else _missed_by_baselines(verdict))))
+
+
+def _missed_by_baselines(verdict: RaceVerdict) -> str:
+    """Return a sentence if no baseline meets the deadlines either: then the middlewares are not the reason."""
+    baselines = [row for row in (verdict.experiment.copying, verdict.experiment.handing_over) if row is not None]
+    graphs = [row.result.workload for row in baselines]
+    if not graphs or not all(graph is not None and graph.holds is False for graph in graphs):
+        return ""
+    names = every(list(dict.fromkeys(row.name for row in baselines)))
+    return (
+        f"The baseline misses a deadline too ({names}), so this run says nothing against the middlewares: "
+        "the machine was busy with other programs, or is too small."
+    )
 
 
 def race_sentences(verdicts: Sequence[RaceVerdict]) -> Iterator[str]:
