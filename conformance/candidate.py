@@ -47,6 +47,7 @@ class Candidate(msgspec.Struct, frozen=True):
             "reliability": offered.reliability[0],
             "loan": offered.loan[0],
             "security": offered.security[0],
+            "via": offered.via[0],
             "processes": 2 if 2 in offered.processes else 1,
             "subscribers": 0 if offered.alone else 1,
             **factors,

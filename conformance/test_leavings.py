@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 from candidate import Candidate, candidates, selected
 from runner import Measured, Runner
@@ -14,7 +16,8 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import CompanionSpec
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Limits
-from middlemark.sites import residue
+from middlemark.model.protocol import Settings, Via
+from middlemark.sites import companion, here, residue
 from middlemark.sites.channel import WorkerProcess
 from middlemark.sites.companion import Companion
 from middlemark.system.in_use import in_use
@@ -117,40 +120,102 @@ def test_a_killed_worker_fails_only_its_trial(who: Candidate, runner: Runner, st
     assert started.gone()
 
 
-async def orphaned(runner: Runner, candidate: Candidate, daemons: list[Companion]) -> TrialOutcome:
-    """Run a trial, and kill the first daemon with SIGKILL shortly after the first tick."""
-    loop = asyncio.get_running_loop()
-    struck = False
+def with_daemons(*, own: bool = True) -> list[object]:
+    """Return the first transport at each level of ``via`` that needs a daemon.
 
-    def tick(_: object) -> None:
-        nonlocal struck
-        if not struck:
-            struck = True
-            loop.call_later(0.2, daemons[0].process.kill)
+    ``own``: also each transport that always has one.
+    """
+    always = [(who, who.transport.via[0]) for who in candidates() if own and who.transport.companions]
+    first: dict[tuple[str, Via], tuple[Candidate, Via]] = {}
+    for who in candidates():
+        for via in who.transport.via:
+            if not who.transport.companions and who.transport.has_companions(via):
+                first.setdefault((who.worker.description.name, via), (who, via))
+    return [pytest.param(who, via, id=f"{who.name}-{via}") for who, via in (*always, *first.values())]
 
-    return (await runner.observe(candidate, endless(candidate), ENDLESS, tick)).outcome
 
-
-@pytest.mark.parametrize("served", [who for who in candidates() if who.transport.companions], ids=lambda who: who.name)
-@pytest.mark.usefixtures("nothing_left")
-def test_a_killed_daemon_fails_only_its_trial(
-    served: Candidate, runner: Runner, started: Started, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    daemons: list[Companion] = []
+@pytest.fixture
+def daemons(monkeypatch: pytest.MonkeyPatch) -> list[Companion]:
+    """Return the record of the daemons that the launcher starts during this test."""
+    noted: list[Companion] = []
     start = Companion.start
 
     async def noting(spec: CompanionSpec, prefix: Sequence[str] = ()) -> Companion:
-        daemons.append(await start(spec, prefix))
-        return daemons[-1]
+        noted.append(await start(spec, prefix))
+        return noted[-1]
 
     monkeypatch.setattr(Companion, "start", noting)
-    outcome = asyncio.run(orphaned(runner, served, daemons))
+    return noted
+
+
+async def struck(
+    runner: Runner, candidate: Candidate, via: Via, daemons: list[Companion], number: signal.Signals
+) -> TrialOutcome:
+    """Run a trial, and send a signal to the first daemon shortly after the first tick."""
+    loop = asyncio.get_running_loop()
+    sent = False
+
+    def tick(_: object) -> None:
+        nonlocal sent
+        if not sent:
+            sent = True
+            loop.call_later(0.2, os.kill, daemons[0].process.pid, number)
+
+    cell = msgspec.structs.replace(endless(candidate), via=via)
+    return (await runner.observe(candidate, cell, ENDLESS, tick)).outcome
+
+
+@pytest.mark.parametrize(
+    ("number", "says"), [(signal.SIGKILL, "was ended by SIGKILL"), (signal.SIGSTOP, "was stopped by a signal")]
+)
+@pytest.mark.parametrize(("served", "via"), with_daemons())
+@pytest.mark.usefixtures("nothing_left")
+def test_a_daemon_that_dies_or_stops_fails_only_its_trial(
+    served: Candidate,
+    via: Via,
+    number: signal.Signals,
+    says: str,
+    runner: Runner,
+    started: Started,
+    daemons: list[Companion],
+) -> None:
+    outcome = asyncio.run(struck(runner, served, via, daemons, number))
     assert outcome.failed is not None
     assert outcome.failed.code == "companion"
-    assert f"{daemons[0].spec.name} (pid {daemons[0].process.pid}) was ended by SIGKILL" in outcome.failed.text
+    assert f"{daemons[0].spec.name} (pid {daemons[0].process.pid}) {says}" in outcome.failed.text
+    assert started.gone()
+    assert daemons[0].process.poll() is not None
+
+    after = runner.measure(served, served.cell(via=via), Limits(samples=50, warmup_s=0.02)).outcome
+    assert (after.failed, after.samples) == (None, 50)
+
+
+def unreachable(specs: tuple[CompanionSpec, ...]) -> tuple[CompanionSpec, ...]:
+    """Return the daemons, whose port the workers get wrong: nothing listens on port 9."""
+    wrong = [{name: re.sub(r":\d+", ":9", value) for name, value in each.environment.items()} for each in specs]
+    return tuple(msgspec.structs.replace(each, environment=values) for each, values in zip(specs, wrong, strict=True))
+
+
+@pytest.mark.parametrize(("served", "via"), with_daemons(own=False))
+@pytest.mark.usefixtures("nothing_left")
+def test_a_server_that_nobody_can_reach_fails_only_its_trial(
+    served: Candidate, via: Via, runner: Runner, started: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = companion.declared
+
+    async def misled(worker: str, settings: Settings, prefix: Sequence[str] = ()) -> tuple[CompanionSpec, ...]:
+        return unreachable(await ask(worker, settings, prefix))
+
+    limits = msgspec.structs.replace(ENDLESS, match_timeout_s=3.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(here, "declared", misled)
+        outcome = runner.measure(served, msgspec.structs.replace(endless(served), via=via), limits).outcome
+    assert outcome.failed is not None
+    assert outcome.failed.code in ("unmatched", "refused")
+    assert ":9" in outcome.failed.text
     assert started.gone()
 
-    after = runner.measure(served, served.cell(), Limits(samples=50, warmup_s=0.02)).outcome
+    after = runner.measure(served, served.cell(via=via), Limits(samples=50, warmup_s=0.02)).outcome
     assert (after.failed, after.samples) == (None, 50)
 
 

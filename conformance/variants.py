@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from candidate import KIB, MIB, Candidate, candidates
 
-from middlemark.model.cell import CAPABILITIES, FACTORS, Cell, cannot
+from middlemark.model.cell import CAPABILITIES, Cell, cannot
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Security
 
@@ -46,7 +46,9 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     receive: str | None = None
     echo: str | None = None
     loan: bool | None = None
+    processes: int | None = None
     security: tuple[str, ...] = ()
+    via: tuple[str, ...] = ()
     larger_than: int | None = None
     """Leave out only messages of more than this number of bytes."""
     several_publishers: bool = False
@@ -79,7 +81,9 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             and self.receive in (None, factors.get("receive"))
             and self.echo in (None, factors.get("echo"))
             and self.loan in (None, factors.get("loan", False))
+            and self.processes in (None, factors.get("processes"))
             and (not self.security or factors.get("security", "none") in self.security)
+            and (not self.via or factors.get("via", who.transport.via[0]) in self.via)
             and (self.larger_than is None or factors["size"] > self.larger_than)
             and (not self.several_publishers or publishers > 1)
             and (not self.more_than_two or publishers + subscribers > 2)
@@ -154,7 +158,7 @@ def _levels(who: Candidate, every: bool) -> list[list[Level]]:
         *(
             [
                 always(""),
-                *(always(f"{name}-{level}", **{name: level}) for level in listed if level != FACTORS[name].idle),
+                *(always(f"{name}-{level}", **{name: level}) for level in listed if level != listed[0]),
             ]
             for name, listed in _others(who).items()
         ),

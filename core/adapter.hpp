@@ -154,10 +154,18 @@ concept HasRequestReply = Adapter<A> && requires(A& adapter, const Topic& servic
 
 /// Optional: returns the daemons that this trial needs. Called in a separate process before any worker starts. May
 /// write configuration files into Settings::scratch and name them in Companion::environment. Required if a transport
-/// sets `companions`.
+/// sets `companions`, or lists another level of `via` than direct.
 template <class A>
 concept HasCompanions = requires(const Settings& settings) {
   { A::companions(settings) } -> std::same_as<std::vector<Companion>>;
+};
+
+/// Optional: runs a companion that the adapter brings itself, as `WORKER --companion FILE` in Companion::argv. companions()
+/// has written FILE. Prints the line of Companion::ready_pattern when the companion is ready, and returns after SIGTERM.
+/// Throws AdapterError.
+template <class A>
+concept HasOwnCompanion = requires(const std::string& file) {
+  { A::run_companion(file) } -> std::same_as<void>;
 };
 
 /// Optional for publishers and subscribers: returns the middleware's own message about the last failure; empty if

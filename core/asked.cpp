@@ -57,7 +57,8 @@ Description described(const WorkerParts& parts) {
     if (protects && !parts.protects) {
       contradicts(fmt::format("lists security for {}, but there is no protected_by()", transport.name));
     }
-    if (transport.companions && !parts.companions) {
+    const bool routed = std::ranges::any_of(transport.via, [](Via each) { return each != Via::direct; });
+    if ((transport.companions || routed) && !parts.companions) {
       contradicts(fmt::format("says that {} needs companions, but there is no companions()", transport.name));
     }
   }

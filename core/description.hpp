@@ -85,6 +85,10 @@ struct Transport {
   std::string security_why{};
   /// With security, peers reject an `intruder`: a peer with a certificate of the authority but no permission.
   bool permissions = false;
+  /// The possible processes between the peers. `router` alone: every message passes through the middleware's broker.
+  std::vector<Via> via{Via::direct};
+  /// Why the transport does not support the other levels of `via`; empty: the middleware does not have them.
+  std::string via_why{};
   /// Name of the format on the network: `rtps`, `rtps-ros2`. Adapters with one wire exchange octets in a pair. Empty: no
   /// other adapter reads these messages.
   std::string wire{};
@@ -110,7 +114,9 @@ template <> inline constexpr auto fields_of<Transport> = std::tuple{
     Field{"max_history", &Transport::max_history, Presence::optional},
     Field{"security", &Transport::security, Presence::optional, {.least_items = 1}},
     Field{"security_why", &Transport::security_why, Presence::optional},
-    Field{"permissions", &Transport::permissions, Presence::optional}, Field{"wire", &Transport::wire, Presence::optional}};
+    Field{"permissions", &Transport::permissions, Presence::optional},
+    Field{"via", &Transport::via, Presence::optional, {.least_items = 1}},
+    Field{"via_why", &Transport::via_why, Presence::optional}, Field{"wire", &Transport::wire, Presence::optional}};
 
 /// One of the middleware's own settings. The core refuses an invalid value before the middleware is opened.
 struct NativeSetting {
@@ -218,7 +224,8 @@ inline constexpr auto capabilities = std::tuple{
     Capability{"reliability", &Transport::reliability, &RequestedSettings::reliability},
     Capability{"depth", &Transport::max_depth, &RequestedSettings::depth},
     Capability{"loan", &Transport::loan, &RequestedSettings::loan},
-    Capability{"security", &Transport::security, &RequestedSettings::security}};
+    Capability{"security", &Transport::security, &RequestedSettings::security},
+    Capability{"via", &Transport::via, &RequestedSettings::via}};
 inline constexpr auto topic_capabilities = std::tuple{
     Capability{"size", &Transport::max_bytes, &TopicRequest::message_bytes},
     Capability{"type", &Transport::types, &TopicRequest::type},

@@ -110,6 +110,8 @@ void refuse_what_is_not_listed(const Description& about, const Settings& setting
     problems.push_back(fmt::format("{}: does not support {}", transport->name, fmt::join(missing, "; ")));
     const bool secure = levels_if_unsupported(transport->security, settings.security).empty();
     if (!secure && !transport->security_why.empty()) problems.back() += ": " + transport->security_why;
+    const bool passes = levels_if_unsupported(transport->via, settings.via).empty();
+    if (!passes && !transport->via_why.empty()) problems.back() += ": " + transport->via_why;
     advice = transport->max_bytes_advice;
   }
   for (std::string& problem : kit::native_problems(about.native, settings)) {

@@ -43,6 +43,12 @@ template <> inline constexpr std::array<std::string_view, 5> words_of<MessageTyp
 enum class Security { none, authenticated, signed_, encrypted };
 template <> inline constexpr std::array<std::string_view, 4> words_of<Security>{"none", "authenticated", "signed", "encrypted"};
 
+/// The processes between the peers. `direct`: messages pass through no other process. `router`: messages pass through a
+/// router or a broker. `discovery-server`: messages pass through no other process, and the peers find each other by a server
+/// instead of the middleware's usual discovery.
+enum class Via { direct, router, discovery_server };
+template <> inline constexpr std::array<std::string_view, 3> words_of<Via>{"direct", "router", "discovery-server"};
+
 /// Whose certificate and key a process has: docs/how-to/security.md. `intruder`: a valid certificate without permission.
 /// `stranger`: a certificate of another authority.
 enum class Identity { sender, receiver, broker, intruder, stranger };
@@ -165,6 +171,8 @@ struct RequestedSettings {
   std::string certs{};
   /// Whose certificate and key from `certs` this process uses.
   Identity identity = Identity::sender;
+  /// The processes between the peers. `companions` of the adapter starts the router or the server.
+  Via via = Via::direct;
   /// The senders and the receivers of the trial use different adapters, whose transports have one `wire`.
   bool paired = false;
   /// The middleware's own settings; an adapter throws on an unknown key.
@@ -192,6 +200,7 @@ template <> inline constexpr auto fields_of<RequestedSettings> = std::tuple{
     Field{"security", &RequestedSettings::security, Presence::optional},
     Field{"certs", &RequestedSettings::certs, Presence::optional},
     Field{"identity", &RequestedSettings::identity, Presence::optional},
+    Field{"via", &RequestedSettings::via, Presence::optional},
     Field{"paired", &RequestedSettings::paired, Presence::optional},
     Field{"native", &RequestedSettings::native, Presence::optional}};
 

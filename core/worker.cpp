@@ -1,6 +1,7 @@
 #include <middlemark/worker.hpp>
 
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -276,11 +277,24 @@ class ControlledWorker {
   std::uint64_t opening_ns_ = 0;
 };
 
+/// Runs the adapter's own companion. The process keeps the priority and the timer slack of other daemons.
+int run_companion(const WorkerParts& parts, const std::string& file) {
+  signal(SIGPIPE, SIG_IGN);
+  try {
+    parts.run_companion(file);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+  }
+  return exit_failed;
+}
+
 }  // namespace
 
 int worker_main(int argc, char** argv, const WorkerParts& parts) {
-  guard_process();
   const std::string_view argument = argc > 1 ? argv[1] : "";
+  if (argument == "--companion" && argc == 3 && parts.run_companion) return run_companion(parts, argv[2]);
+  guard_process();
   if (argument == "--describe") return print_description(parts);
   if (argument == "--companions") return print_companions(parts);
   if (argument == "--check") return print_refusals(parts);
@@ -288,6 +302,7 @@ int worker_main(int argc, char** argv, const WorkerParts& parts) {
     std::cerr << "This is a worker of Middlemark, which `middlemark run` starts and controls with lines of JSON.\n"
                  "  --describe     print what it supports, as one line of JSON\n"
                  "  --companions   print the daemons that a trial needs (stdin: its settings, as one line of JSON)\n"
+                 "  --companion FILE   run the companion that FILE configures, if the adapter brings one\n"
                  "  --check        print the error of each trial that it refuses, or null (stdin: a configure command "
                  "per line)\n";
     return exit_usage;

@@ -17,6 +17,7 @@ namespace middlemark {
 struct WorkerParts {
   std::function<Description()> describe;
   std::function<std::vector<Companion>(const Settings&)> companions;  ///< empty: the adapter has none
+  std::function<void(const std::string&)> run_companion;              ///< empty: the adapter has none
   std::function<void(const Settings&)> check;                         ///< empty: the adapter has none
   std::function<std::unique_ptr<Session>(const Configuration&, const Clock&)> open;
   std::optional<std::size_t> most_per_take{};  ///< the bound of the adapter's subscribers: see BoundsTake
@@ -46,6 +47,7 @@ template <class A>
   if constexpr (Adapter<A>) {
     parts.describe = &A::describe;
     if constexpr (HasCompanions<A>) parts.companions = &A::companions;
+    if constexpr (HasOwnCompanion<A>) parts.run_companion = &A::run_companion;
     if constexpr (HasCheck<A>) parts.check = &A::check;
     parts.open = [](const Configuration& configuration, const Clock& clock) -> std::unique_ptr<Session> {
       return std::make_unique<AdapterSession<A>>(configuration, clock);

@@ -29,8 +29,8 @@ def rust_description(schema: Schema, structs: tuple[type[msgspec.Struct], ...]) 
     lines = [
         f"//! Written by scripts/protocol from {schema.file}: change that.",
         "//!",
-        "//! The description of an adapter. C++ receives it as JSON, once, before anything runs. Its texts live as long as",
-        "//! the process: `String::leak` turns a text that is made at run time into one.",
+        "//! The description of an adapter. C++ receives it as JSON, once, before anything runs. Its texts live as",
+        "//! long as the process: `String::leak` turns a text that is made at run time into one.",
         "#![cfg_attr(rustfmt, rustfmt_skip)]",
         "",
         "use std::collections::BTreeMap;",

@@ -34,7 +34,10 @@ class DBus {
                        .max_bytes = dbus::largest_array,
                        .companions = companions,
                        .varying_sizes = true,
-                       .services = true};
+                       .services = true,
+                       .via = {companions ? Via::router : Via::direct},
+                       .via_why = companions ? "every message passes through dbus-daemon; transport peer has no broker"
+                                             : "only the other transports have a broker"};
     };
     const std::vector both{Reliability::reliable, Reliability::best_effort};
     return {.name = "dbus",

@@ -21,6 +21,7 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/kit/library.hpp>
 
+#include "discovery.hpp"
 #include "ends.hpp"
 #include "library.hpp"
 #include "options.hpp"
@@ -69,6 +70,12 @@ class FastDds {
       transport.types = kit::all_types;
       transport.max_history = std::nullopt;
       list_security(transport);
+      if (transport.name == "udp" || transport.carrier == "any") {
+        transport.via = {Via::direct, Via::discovery_server};
+        transport.via_why = "DDS has no router; a discovery server leaves the messages' way as it is";
+      } else {
+        transport.via_why = "fast-discovery-server listens on UDP, which this transport does not use for discovery";
+      }
     }
     description.credentials = {Credential::x509, Credential::dds};
     description.native = kit::native_table<Native>();
@@ -86,6 +93,17 @@ class FastDds {
     throw AdapterError(
         "fastdds: only plain types can be loaned, and types with strings, sequences or varying sizes are not plain",
         "choose loan = false, or type = octets of one size");
+  }
+
+  [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
+    const Options options{settings};
+    if (!options.by_server) return {};
+    if (options.config.empty()) return {discovery_server(settings, nullptr)};
+    load_profiles_once(options);
+    const auto& qos = factory().get_default_participant_qos();
+    if (!names_a_server(qos)) return {discovery_server(settings, nullptr)};
+    const Server own = own_server(qos, options);
+    return {discovery_server(settings, &own)};
   }
 
   explicit FastDds(const Settings& settings) : options_(settings) {
@@ -133,6 +151,9 @@ class FastDds {
       dds_policies::add(text, "requested incompatible QoS", static_cast<std::uint32_t>(status.last_policy_id),
                         status.total_count);
     }
+    if (options_.by_server && text.empty()) {
+      text = "participants look for each other by the discovery server " + Server::of_the_trial().place();
+    }
     return text;
   }
   [[nodiscard]] SharedSegment shared_segment() const { return options_.shared_segment(); }
@@ -146,7 +167,10 @@ class FastDds {
       add(writers, writer_qos(publisher_->get_default_datawriter_qos(), options_, topic));
       add(readers, reader_qos(subscriber_->get_default_datareader_qos(), options_, topic));
     }
-    return fastdds::own_settings(participant_->get_qos(), writers, readers, delivers_within_process(options_));
+    OwnSettings settings =
+        fastdds::own_settings(participant_->get_qos(), writers, readers, delivers_within_process(options_));
+    if (options_.by_server) settings.text += "<!-- " + std::string(Options::about_server) + " -->\n";
+    return settings;
   }
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> all = options_.notes();

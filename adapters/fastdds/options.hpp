@@ -98,11 +98,14 @@ struct Native : kit::NativeKeys {
 // clang-format on
 
 struct Options : Native {
+  static constexpr const char* about_server =
+      "messages do not pass through the discovery server: it only helps the participants find each other";
   static constexpr std::int32_t most_samples_per_read = 32;  ///< Fast DDS's default of max_samples_per_read
 
   const Settings settings;
   const bool is_default;          ///< uses Fast DDS's defaults, changed only by factors
   const bool secure;              ///< the trial has security
+  const bool by_server;           ///< participants find each other by a discovery server
   const bool streams;             ///< also true for requests and replies
   const std::uint64_t sample;     ///< bytes of the largest message with its headers
   std::uint32_t publishers = 1;   ///< of the topic with the most publishers
@@ -123,6 +126,7 @@ struct Options : Native {
         settings(trial),
         is_default(trial.is_default_configuration()),
         secure(trial.security != Security::none),
+        by_server(trial.via == Via::discovery_server),
         streams(trial.pattern != Pattern::ping_pong),
         sample(trial.message_bytes + 512) {
     for (const Topic& topic : settings.endpoints) {
@@ -175,6 +179,7 @@ struct Options : Native {
                        std::string(is_default ? "" : ", the transport") +
                        ", the security and the quality of service, which the suite sets");
     }
+    if (by_server) all.emplace_back(about_server);
     if (composed && !secure && !over("intraprocess") && !is_default)
       all.push_back("messages between nodes of one process use intraprocess delivery, which is Fast DDS's default");
     const std::uint64_t granted = kit::kernel_limit("net/core/rmem_max");
@@ -217,6 +222,8 @@ struct Options : Native {
       demand(!name.starts_with(dds_security::prefix), "native: property." + name + " is set by the factor 'security'",
              "choose it with security and --certs");
     }
+    demand(!by_server || !secure, "via discovery-server: the server of a trial has no certificate",
+           "choose --via direct, or --security none");
     demand(!secure || !composed || !over("tcp"), "tcp: nodes of one process would exchange messages without protection",
            "give each node its own process, or choose another transport");
     // RTPS has 250 ports per domain. Each participant uses two of them, beginning with the eleventh.

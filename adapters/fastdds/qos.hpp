@@ -20,6 +20,7 @@
 #include <middlemark/kit/socket.hpp>
 #include <middlemark/settings.hpp>
 
+#include "discovery.hpp"
 #include "library.hpp"
 #include "options.hpp"
 #include "tcp.hpp"
@@ -148,11 +149,13 @@ void visit_addresses(Qos& qos, Visit visit) {
 /// none of the profiles. `qos`: the quality of service in the participant's default profile.
 inline void refuse_profiles(const dds::DomainParticipantQos& qos, const Options& options) {
   const std::string file = "fastdds: config: " + options.config + ": ";
-  const auto protocol = qos.wire_protocol().builtin.discovery_config.discoveryProtocol;
-  using Protocol = std::remove_const_t<decltype(protocol)>;
-  if (protocol != Protocol::SIMPLE) {
-    throw AdapterError(file + "discoveryProtocol is not SIMPLE, and a trial has no discovery server",
-                       "remove discovery_config from the participant's profile");
+  if (names_a_server(qos)) {
+    const Server server = own_server(qos, options);
+    if (!options.by_server) {
+      throw AdapterError(file + "its participants find each other by the discovery server " + server.place() +
+                             ", and this trial is direct",
+                         "add --via discovery-server, which starts this server for each trial");
+    }
   }
   for (const auto& transport : qos.transport().user_transports) {
     if (!options.is_default || dynamic_cast<const rtps::TCPTransportDescriptor*>(transport.get()) == nullptr) continue;
@@ -174,6 +177,7 @@ inline void refuse_profiles(const dds::DomainParticipantQos& qos, const Options&
   qos.name(options.settings.scope.c_str());
   const bool builtin = std::exchange(qos.transport().use_builtin_transports, false);
   visit_addresses(qos, [](const char* /*name*/, auto& locators) { locators.clear(); });
+  if (options.by_server) discover_by(Server::of_the_trial(), qos);
   if (options.config.empty()) {
     qos.allocation().send_buffers.preallocated_number = options.send_buffers;
     qos.allocation().send_buffers.dynamic = options.send_buffers_dynamic;

@@ -31,7 +31,9 @@ class Moos : kit::Pinned {
                        .companions = true,
                        .own_network = true,
                        .varying_sizes = true,
-                       .max_history = 1};
+                       .max_history = 1,
+                       .via = {Via::router},
+                       .via_why = "every message passes through MOOSDB, its broker"};
     };
     return {.name = "moos",
             .title = "MOOS",

@@ -60,6 +60,8 @@ class Mqtt : kit::Pinned {
     const bool has_tls = mqtt::has_tls && std::string_view(carrier) == "tcp";
     Transport made{.name = name, .carrier = carrier, .companions = true, .varying_sizes = true, .max_history = 1};
     if (std::string_view(name) == "tcp") made.wire = "mqtt";
+    made.via = {Via::router};
+    made.via_why = "every message passes through the broker";
     if (has_tls) made.security.push_back(Security::encrypted);
     made.permissions = has_tls;
     made.security_why = has_tls         ? "TLS always encrypts, and a password without TLS can be read on the network"

@@ -197,6 +197,8 @@ class Paho(Adapter):
                 carrier="tcp",
                 processes=(2,),
                 companions=True,
+                via=("router",),
+                via_why="every message passes through the broker",
                 varying_sizes=True,
                 wire=wire,
                 security_why="this adapter sets no certificates",

@@ -199,6 +199,7 @@ class Zenoh(Adapter):
                 varying_sizes=True,
                 services=True,
                 security_why="this adapter sets no certificates",
+                via_why="only the adapter zenoh starts a router",
                 **more,
             )
 

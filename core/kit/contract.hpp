@@ -65,6 +65,7 @@ MIDDLEMARK_MEMBER(Check)
 MIDDLEMARK_MEMBER(companions)
 MIDDLEMARK_MEMBER(companion)
 MIDDLEMARK_MEMBER(Companions)
+MIDDLEMARK_MEMBER(run_companion)
 MIDDLEMARK_MEMBER(client)
 MIDDLEMARK_MEMBER(server)
 #undef MIDDLEMARK_MEMBER
@@ -201,6 +202,8 @@ consteval bool check() {
       !has_companions<A> || HasCompanions<A>,
       "companions() must be: static std::vector<middlemark::Companion> companions(const middlemark::Settings&)");
   static_assert(!has_companion<A> && !has_Companions<A>, "misspelt: the optional hook is called companions()");
+  static_assert(!has_run_companion<A> || HasOwnCompanion<A>,
+                "run_companion() must be: static void run_companion(const std::string& file)");
   static_assert(!has_notes<A> || HasNotes<A>, "notes() must be const and return std::vector<std::string>");
   static_assert(!has_note<A> && !has_Notes<A>, "misspelt: the optional hook is called notes()");
   static_assert(!has_refusals<A> || ReportsRefusals<A>, "refusals() must be const and return std::string");

@@ -86,6 +86,7 @@ struct AdapterCalls {
   bool (*describe)(Reader json, Reader error);
   bool (*check)(const SettingsView& settings, Reader error);
   bool (*companions)(const SettingsView& settings, Reader json, Reader error);
+  bool (*run_companion)(Text file, Reader error);
   void* (*open)(const SettingsView& settings, Reader error);
   Make publisher;
   Make subscriber;
@@ -198,6 +199,7 @@ class RustAdapter {
   [[nodiscard]] static Description describe();
   static void check(const Settings& settings);
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings);
+  static void run_companion(const std::string& file);
 
   [[nodiscard]] RustPublisher publisher(const Topic& topic, unsigned index) {
     return RustPublisher(rust::made(rust::calls().publisher, adapter_, topic, index));

@@ -29,11 +29,12 @@ struct RequestView {
   decltype(shown(RequestedSettings::security)) security;
   decltype(shown(RequestedSettings::certs)) certs;
   decltype(shown(RequestedSettings::identity)) identity;
+  decltype(shown(RequestedSettings::via)) via;
   decltype(shown(RequestedSettings::paired)) paired;
 };
 
 [[nodiscard]] inline RequestView shown(const RequestedSettings& own) {
-  return {shown(own.pattern), shown(own.transport), shown(own.reliability), shown(own.reception), shown(own.depth), shown(own.loan), shown(own.one_process), shown(own.message_bytes), shown(own.type), shown(own.publishers), shown(own.subscribers), shown(own.workers), shown(own.domain), shown(own.scope), shown(own.scratch), shown(own.interface), shown(own.write_timeout), shown(own.security), shown(own.certs), shown(own.identity), shown(own.paired)};
+  return {shown(own.pattern), shown(own.transport), shown(own.reliability), shown(own.reception), shown(own.depth), shown(own.loan), shown(own.one_process), shown(own.message_bytes), shown(own.type), shown(own.publishers), shown(own.subscribers), shown(own.workers), shown(own.domain), shown(own.scope), shown(own.scratch), shown(own.interface), shown(own.write_timeout), shown(own.security), shown(own.certs), shown(own.identity), shown(own.via), shown(own.paired)};
 }
 
 }  // namespace middlemark::kit::rust

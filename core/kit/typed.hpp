@@ -246,6 +246,14 @@ struct Companied<Self, A> {
   }
 };
 
+template <class A>
+struct Hosting {};
+template <class A>
+  requires HasOwnCompanion<A>
+struct Hosting<A> {
+  static void run_companion(const std::string& file) { A::run_companion(file); }
+};
+
 template <class Self, class A>
 struct Protecting {};
 template <class Self, class A>
@@ -273,6 +281,7 @@ struct Serving<Self, A> {
 
 template <class A, class Coding>
 class Typed : public typed::Companied<Typed<A, Coding>, A>,
+              public typed::Hosting<A>,
               public typed::Protecting<Typed<A, Coding>, A>,
               public typed::Serving<Typed<A, Coding>, A>,
               Pinned {

@@ -98,6 +98,10 @@ class Run:
         words = {pid: _read(pid, "cmdline").split(b"\0") for pid in self.children()}
         return [pid for pid, argv in words.items() if name in argv[0] and not any(each[:2] == b"--" for each in argv)]
 
+    def companions(self) -> list[int]:
+        """The pids of the companions that an adapter brings itself, such as a router."""
+        return [pid for pid in self.children() if b"--companion" in _read(pid, "cmdline").split(b"\0")]
+
     def measuring(self) -> list[int]:
         """The pids of the null workers once all roles have started their threads; empty before that."""
         pids = self.workers("null")

@@ -99,6 +99,19 @@ def test_the_death_of_a_companion_during_the_trial_is_reported() -> None:
     asyncio.run(run())
 
 
+def test_a_companion_that_a_signal_stops_is_reported() -> None:
+    async def run() -> str:
+        companion = await Companion.start(spec("echo ready; exec sleep 300"))
+        os.kill(companion.process.pid, signal.SIGSTOP)
+        with pytest.raises(WorkerFailedError) as failed:
+            await asyncio.wait_for(companion.watch(), 60)
+        await companion.stop(0.3)
+        assert failed.value.code == "companion"
+        return failed.value.text
+
+    assert asyncio.run(run()).endswith("was stopped by a signal during the trial")
+
+
 @pytest.mark.parametrize("stopped", [False, True], ids=["ignores SIGTERM", "stopped"])
 def test_a_companion_that_does_not_end_is_killed(stopped: bool) -> None:
     async def run() -> None:

@@ -6,26 +6,36 @@ use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 
-use middlemark_adapter::{Error, Result, Security, Settings, DEFAULT_CONFIGURATION};
+use middlemark_adapter::{Error, Result, Security, Settings, Via, DEFAULT_CONFIGURATION};
+
+use crate::router::{self, Users};
 
 pub struct Meeting {
-    pub listen: String,
-    /// The endpoints of the workers that started earlier.
+    /// Empty for a client of a router, which does not listen.
+    pub listen: Vec<String>,
+    /// The endpoints of the workers that started earlier, or of the router.
     pub connect: Vec<String>,
 }
 
 impl Meeting {
-    pub fn of(settings: &Settings) -> Result<Self> {
-        let listen = own_endpoint(settings)?;
+    pub fn of(settings: &Settings, users: Users) -> Result<Self> {
+        if settings.via == Via::Router {
+            let mut listen = Vec::new();
+            if users == Users::Peers {
+                listen.push(endpoint(settings, &std::process::id().to_string())?);
+            }
+            return Ok(Self { listen, connect: router::of_the_trial()? });
+        }
+        let listen = endpoint(settings, &std::process::id().to_string())?;
         let connect = announce(&settings.scratch, &listen)
             .map_err(|error| Error::from(format!("zenoh: {}: {error}", settings.scratch)))?;
-        Ok(Self { listen, connect })
+        Ok(Self { listen: vec![listen], connect })
     }
 }
 
 /// Returns an endpoint to listen on. The endpoint's protocol sets the link's reliability: for reliable UDP it is QUIC
-/// without encryption.
-fn own_endpoint(settings: &Settings) -> Result<String> {
+/// without encryption. `name` is part of the path of a Unix socket, and differs between the processes of a trial.
+pub fn endpoint(settings: &Settings, name: &str) -> Result<String> {
     const LONGEST_PATH: usize = 107; // of a Unix socket
     match settings.transport.get() {
         "tcp" | "udp" | DEFAULT_CONFIGURATION => {
@@ -48,7 +58,7 @@ fn own_endpoint(settings: &Settings) -> Result<String> {
             })
         }
         _ => {
-            let path = format!("{}/zenoh.{}.sock", settings.scratch, std::process::id());
+            let path = format!("{}/zenoh.{name}.sock", settings.scratch);
             if path.len() > LONGEST_PATH {
                 let text = format!("zenoh: {path}: is too long for a Unix socket");
                 return Err(Error::new(text, "set TMPDIR to a shorter path"));

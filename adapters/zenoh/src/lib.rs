@@ -6,6 +6,7 @@ mod endpoints;
 mod heard;
 mod protection;
 mod receiver;
+mod router;
 mod sender;
 mod session;
 
@@ -13,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_adapter::{
-    Adapter, Credential, Description, NativeType, OwnSettings, Reliability, RequestReply, Result, Security, Settings,
-    Topic, Transport, DEFAULT_CONFIGURATION,
+    Adapter, Companion, Credential, Description, NativeType, OwnSettings, Reliability, RequestReply, Result, Security,
+    Settings, Topic, Transport, Via, DEFAULT_CONFIGURATION,
 };
 use zenoh::query::{Query, Reply};
 use zenoh::sample::Sample;
@@ -57,6 +58,10 @@ middlemark_adapter::native_settings! {
         ],
         /// your own configuration in JSON5 or YAML: see --config
         "config" file: Option<String> = None => [kind: NativeType::File,],
+        /// with via router, a session is a client with one link, to the router, or a peer that also listens
+        "router_users" joins: Option<bool> = None => [
+            choices: vec!["client", "peer"], otherwise: "client, or the mode in --config",
+        ],
         /// any path of zenoh's configuration, with '/' between its parts, as JSON5; overrides all other settings
         "config.*" config: Vec<(String, String)> = Vec::new() => [],
     }
@@ -76,6 +81,7 @@ impl Adapter for Zenoh {
             carrier,
             processes: vec![2],
             varying_sizes: true,
+            via: vec![Via::Direct, Via::Router],
             max_depth: Some(100_000), // a ring allocates all its slots at the start, about 300 bytes each
             ..Transport::default()
         };
@@ -104,12 +110,16 @@ impl Adapter for Zenoh {
                     hands_over: vec![true],
                     varying_sizes: false, // memory is allocated from the pool before the message's length is known
                     security_why: "zenoh encrypts links, not shared memory",
+                    via: vec![Via::Direct],
+                    via_why: "shared memory joins two sessions that have a link of their own",
                     ..transport("shm", "shared-memory")
                 },
                 Transport {
                     processes: vec![1],
                     hands_over: vec![false], // even without a loan, the subscriber gets the publisher's buffer
                     security_why: "messages within a process are not encrypted",
+                    via: vec![Via::Direct],
+                    via_why: "messages within one session do not pass through a router",
                     ..transport("intraprocess", "process-memory")
                 },
                 Transport {
@@ -126,6 +136,17 @@ impl Adapter for Zenoh {
 
     fn check(settings: &'static Settings) -> Result<()> {
         session::check(settings)
+    }
+
+    fn companions(settings: &'static Settings) -> Result<Vec<Companion>> {
+        match settings.via {
+            Via::Router => Ok(vec![router::companion(settings)?]),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn run_companion(file: &str) -> Result<()> {
+        router::run(file)
     }
 
     fn open(settings: &'static Settings) -> Result<Self> {
@@ -158,26 +179,34 @@ impl Adapter for Zenoh {
     }
 
     fn notes(&self) -> Vec<String> {
-        let Session { settings, pool_bytes, .. } = *self.session;
-        if let Some(note) = self.session.own_configuration() {
-            return vec![note];
+        let about_files = self.session.own_configuration().into_iter().chain(self.session.introduced());
+        let mut notes = about_files.collect::<Vec<_>>();
+        if notes.is_empty() {
+            notes.extend(self.about_the_transport());
         }
+        notes
+    }
+}
+
+impl Zenoh {
+    fn about_the_transport(&self) -> Option<String> {
+        let Session { settings, pool_bytes, .. } = *self.session;
         if settings.transport == "udp" {
             let reliable = settings.reliability == Reliability::Reliable;
             return match (settings.security, reliable) {
-                (Security::None, true) => vec!["zenoh's reliable UDP is QUIC without encryption".into()],
-                (Security::None, false) | (_, true) => Vec::new(),
-                (_, false) => vec!["encrypted datagrams use QUIC: compared with plain UDP they also cost QUIC".into()],
+                (Security::None, true) => Some("zenoh's reliable UDP is QUIC without encryption".into()),
+                (Security::None, false) | (_, true) => None,
+                (_, false) => Some("encrypted datagrams use QUIC: compared with plain UDP they also cost QUIC".into()),
             };
         }
         let messages = pool_bytes / settings.message_bytes;
         if pool_bytes == 0 || messages >= 256 {
-            return Vec::new();
+            return None;
         }
-        vec![format!(
+        Some(format!(
             "each process's pool of shared memory holds {messages} messages, and zenoh reuses memory only after 100 ms: \
              native.shm_pool_bytes makes the pool larger"
-        )]
+        ))
     }
 }
 

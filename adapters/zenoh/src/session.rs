@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use middlemark_adapter::{Error, OwnSettings, Pattern, Reception, Result, Settings, Topic};
+use middlemark_adapter::{Error, OwnSettings, Pattern, Reception, Result, Settings, Topic, Via};
 use zenoh::qos::{CongestionControl, Priority, Reliability};
 use zenoh::shm::{PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ShmProviderState};
 use zenoh::{Config, Wait};
@@ -14,6 +14,7 @@ use crate::alive::Alive;
 use crate::applied::Applied;
 use crate::endpoints::Meeting;
 use crate::protection::Protection;
+use crate::router::{self, Names, Users};
 use crate::Native;
 
 type Pool = ShmProvider<PosixShmProviderBackend>;
@@ -57,7 +58,7 @@ impl Session {
         // In the default configuration large messages use a pool of zenoh's default size.
         let shared = pooled || (settings.is_default_configuration() && !settings.one_process);
         let _turn = shared.then(|| take_turn(settings)).transpose()?;
-        let meeting = (!settings.one_process).then(|| Meeting::of(settings)).transpose()?;
+        let meeting = (!settings.one_process).then(|| Meeting::of(settings, router::users(&native)?)).transpose()?;
         let protection = Protection::of(settings, &native)?;
         let mut applied = Applied::default();
         let config = configuration(settings, &native, pool_bytes, meeting.as_ref(), protection.as_ref(), &mut applied)?;
@@ -71,7 +72,8 @@ impl Session {
             let alive = Alive::watch(zenoh.clone(), &settings.scope)?;
             Ok((zenoh, pool, alive))
         };
-        let place = meeting.as_ref().map_or("no endpoint", |meeting| &meeting.listen);
+        let ends = meeting.as_ref().and_then(|meeting| meeting.listen.first().or(meeting.connect.first()));
+        let place = ends.map_or("no endpoint", String::as_str);
         let (zenoh, pool, alive) = opened().map_err(|error| failed(settings, "open a session at", place, error))?;
         Ok(Self { zenoh, alive, pool, settings, native, pool_bytes, protection, applied })
     }
@@ -87,11 +89,26 @@ impl Session {
 
     /// Returns a note about the values of the user's own configuration that the trial replaced; `None` without one.
     pub fn own_configuration(&self) -> Option<String> {
-        self.native.file.as_ref().map(|_| self.applied.note())
+        let file = self.native.file.as_ref()?;
+        Some(match router::names(&self.native) {
+            Ok(Names::Router) => {
+                format!("config: {file} is the router's, and the sessions have the adapter's settings")
+            }
+            _ => self.applied.note(),
+        })
+    }
+
+    /// Returns a note about the way of the messages in a trial whose sessions are peers that a router introduced.
+    pub fn introduced(&self) -> Option<String> {
+        let introduced = self.settings.via == Via::Router && self.zenoh.info().peers_zid().wait().next().is_some();
+        introduced.then(|| "the router only introduced the sessions: their messages pass from peer to peer".into())
     }
 
     pub fn own_settings(&self) -> OwnSettings {
         let mut applied = self.applied.clone();
+        if let Some(note) = self.introduced() {
+            applied.comment(&note);
+        }
         for topic in self.settings.endpoints.iter() {
             let (sender, receiver) = if topic.service { ("querier", "queryable") } else { ("publisher", "subscriber") };
             applied.comment(&format!("{sender}: {:?}", self.qos(topic)));
@@ -143,7 +160,7 @@ fn failed(settings: &Settings, act: &str, name: &str, error: zenoh::Error) -> Er
 }
 
 /// Returns zenoh's error message without the source location at its end.
-fn without_place(error: &zenoh::Error) -> String {
+pub fn without_place(error: &zenoh::Error) -> String {
     let words = error.to_string();
     words.rsplit_once(" at /").map_or(words.as_str(), |(message, _)| message).to_owned()
 }
@@ -151,7 +168,18 @@ fn without_place(error: &zenoh::Error) -> String {
 /// Fails if zenoh's parser refuses the user's own configuration or a setting by a path of zenoh's configuration.
 pub fn check(settings: &Settings) -> Result<()> {
     let native = Native::of(settings);
-    configuration(settings, &native, 0, None, None, &mut Applied::default()).map(|_| ())
+    configuration(settings, &native, 0, None, None, &mut Applied::default())?;
+    router::check(settings, &native)
+}
+
+/// Returns the user's own configuration.
+pub fn own_file(path: &str) -> Result<Config> {
+    Config::from_file(path)
+        .map_err(|error| Error::from(format!("zenoh: config: {path}: {}", of_parser(&without_place(&error)))))
+}
+
+pub fn refused(path: &str, json5: &str, error: &zenoh::Error) -> Error {
+    format!("zenoh: config.{path}={json5}: {}", without_place(error)).into()
 }
 
 /// Returns message and place of an error of zenoh's JSON5 parser. `words` is the error as zenoh prints it: a Rust
@@ -174,29 +202,30 @@ fn configuration(
     protection: Option<&Protection>,
     applied: &mut Applied,
 ) -> Result<Config> {
-    let mut config = match &native.file {
+    // A file with the configuration of a router is read by the router only.
+    let file = native.file.as_ref().filter(|_| router::names(native).ok() != Some(Names::Router));
+    let mut config = match file {
         None => Config::default(),
-        Some(path) => Config::from_file(path)
-            .map_err(|error| Error::from(format!("zenoh: config: {path}: {}", of_parser(&without_place(&error)))))?,
+        Some(path) => own_file(path)?,
     };
-    if native.file.is_some() {
+    if file.is_some() {
         applied.comment("the other values are those of your own file (native.config)");
     }
     let (own, usual) = (config.clone(), Config::default());
     let mut set = |path: &str, json5: &str| {
-        let refused = |error| Error::from(format!("zenoh: config.{path}={json5}: {}", without_place(&error)));
         applied.set(path, json5);
-        config.insert_json5(path, json5).map_err(refused)?;
+        config.insert_json5(path, json5).map_err(|error| refused(path, json5, &error))?;
         let [before, default, now] = [&own, &usual, &config].map(|each| each.get_json(path).unwrap_or_default());
-        if native.file.is_some() && before != default && before != now {
+        if file.is_some() && before != default && before != now {
             applied.replaced(path, &before);
         }
         Ok(())
     };
     let is_default = settings.is_default_configuration();
-    set("mode", "\"peer\"")?;
+    let routed = (settings.via == Via::Router).then(|| router::users(native)).transpose()?;
+    set("mode", if routed == Some(Users::Clients) { "\"client\"" } else { "\"peer\"" })?;
     set("scouting/multicast/enabled", "false")?;
-    if !is_default {
+    if !is_default && routed.is_none() {
         set("scouting/gossip/enabled", "false")?;
     }
     set("connect/retry", "{ period_init_ms: 10, period_max_ms: 50, period_increase_factor: 1.5 }")?;
@@ -216,7 +245,7 @@ fn configuration(
     }
     set("listen/endpoints", "[]")?;
     if let Some(meeting) = meeting {
-        set("listen/endpoints", &format!("{:?}", [&meeting.listen]))?;
+        set("listen/endpoints", &format!("{:?}", meeting.listen))?;
         set("connect/endpoints", &format!("{:?}", meeting.connect))?;
     }
     native.config.iter().try_for_each(|(path, json5)| set(path, json5))?;

@@ -154,6 +154,11 @@ std::vector<Companion> RustAdapter::companions(const Settings& settings) {
       [&view](Reader into, Reader error) { return calls().companions(view, into, error); });
 }
 
+void RustAdapter::run_companion(const std::string& file) {
+  Answer error;
+  if (!calls().run_companion(shown(file), error.reader())) refuse(error);
+}
+
 std::vector<std::string> RustAdapter::notes() const {
   Answer notes;
   calls().notes(adapter_, notes.reader());

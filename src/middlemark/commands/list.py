@@ -112,6 +112,7 @@ _IN_WORDS: dict[str, Callable[[Transport], str]] = {
     "depth": lambda transport: "" if transport.keep_all else "no keep-all",
     "loan": lambda transport: _LOANS[tuple(sorted(transport.loan))],
     "security": lambda transport: f"security {'/'.join(transport.security)}" if len(transport.security) > 1 else "",
+    "via": lambda transport: f"via {'/'.join(transport.via)}" if transport.via != ("direct",) else "",
     "processes": lambda transport: " and ".join(
         where
         for number, where in ((1, "within one process"), (2, "between processes"))

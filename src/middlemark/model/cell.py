@@ -11,7 +11,7 @@ from typing import Annotated, get_args
 import msgspec
 
 from middlemark.model.description import ANY, DEFAULT_CONFIGURATION, Description, Transport
-from middlemark.model.factors import Applies, Factor, Honour, declared, one_of, too_deep, unprotected
+from middlemark.model.factors import Applies, Factor, Honour, declared, no_such_way, one_of, too_deep, unprotected
 from middlemark.model.levels import (
     DEPTH,
     FLAG,
@@ -30,7 +30,7 @@ from middlemark.model.levels import (
 )
 from middlemark.model.link import ACROSS, HERE, LINK, is_apart
 from middlemark.model.pairs import PAIR, SAME, sides_of
-from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability, Security
+from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability, Security, Via
 from middlemark.model.setting import SYSTEM
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_size
@@ -211,6 +211,19 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             honour=Honour(capability="security", cannot=unprotected, own=lambda transport: transport.security[0]),
         ),
     ] = "none"
+    via: Annotated[
+        Via,
+        Factor(
+            kind=words("way", *get_args(Via)),
+            default=("direct",),
+            default_text="`direct`; a middleware with a broker `router`",
+            metavar="direct|router|discovery-server,…",
+            help="Processes between the peers: none, a router, or a server that only helps them find each other.",
+            of="middleware",
+            honour=Honour(capability="via", cannot=no_such_way, own=lambda transport: transport.via[0]),
+            shown=lambda level: str(level) if level == "direct" else f"via {level}",
+        ),
+    ] = "direct"
     processes: Annotated[
         int,
         Factor(

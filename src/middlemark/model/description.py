@@ -10,7 +10,16 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from middlemark.model.protocol import PROTOCOL_VERSION, Depth, MessageType, Pattern, Reception, Reliability, Security
+from middlemark.model.protocol import (
+    PROTOCOL_VERSION,
+    Depth,
+    MessageType,
+    Pattern,
+    Reception,
+    Reliability,
+    Security,
+    Via,
+)
 
 DEFAULT_CONFIGURATION = "default"
 """Name of the transport with the middleware's default configuration. The adapter sets only the options that separate
@@ -90,9 +99,18 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     permissions: bool = False
     """With security, peers reject an ``intruder``: a peer with a certificate of the authority but no permission."""
 
+    via: Annotated[tuple[Via, ...], SOME] = ("direct",)
+    """The possible processes between the peers. ``router`` alone: every message passes through the middleware's
+    broker."""
+    via_why: str = ""
+    """Why the transport does not support the other levels of ``via``; empty: the middleware does not have them."""
     wire: str = ""
     """Name of the format on the network: ``rtps``, ``rtps-ros2``. Adapters with one wire exchange octets in a pair.
     Empty: no other adapter reads these messages."""
+
+    def has_companions(self, via: Via) -> bool:
+        """Return true if trials at this level of ``via`` need daemons."""
+        return self.companions or via != "direct"
 
     def loan_at(self, *, hands_over: bool) -> bool | None:
         """Return the level of ``loan`` at which the transport hands over a pointer, or copies; None: no such level."""

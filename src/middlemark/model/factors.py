@@ -149,6 +149,17 @@ def unprotected(transport: Transport, level: Level) -> str | None:
     return f"{has}: {transport.security_why}" if transport.security_why else has
 
 
+def no_such_way(transport: Transport, level: Level) -> str | None:
+    """Return why messages cannot pass through the processes of a level of ``via``, with the adapter's reason.
+
+    None: they can.
+    """
+    if level in transport.via:
+        return None
+    why = transport.via_why or "it has no router and no discovery server that the bench can start"
+    return f"{listing(transport.via)} only: {why}"
+
+
 def too_deep(transport: Transport, level: Level) -> str | None:
     """Return why the transport cannot honour a depth of history; None: it can honour the depth."""
     deepest = f" of at most {transport.max_depth}" if transport.max_depth is not None else ""

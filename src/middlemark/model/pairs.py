@@ -118,6 +118,8 @@ def _shared(first: Transport, second: Transport) -> Transport:
         security=_both(first.security, second.security),
         security_why=lacking.security_why,
         permissions=first.permissions and second.permissions,
+        via=_both(first.via, second.via),
+        via_why="only one of the two has it" if first.via != second.via else first.via_why,
     )
 
 

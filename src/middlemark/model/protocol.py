@@ -39,6 +39,10 @@ MessageType = Literal["octets", "image", "point-cloud", "imu", "tf"]
 Security = Literal["none", "authenticated", "signed", "encrypted"]
 """Protection of the messages. ``none``: no protection. ``authenticated``: the peers have proved who they are.
 ``signed``: also, nobody can change a message unnoticed. ``encrypted``: also, nobody else can read a message."""
+Via = Literal["direct", "router", "discovery-server"]
+"""The processes between the peers. ``direct``: messages pass through no other process. ``router``: messages pass
+through a router or a broker. ``discovery-server``: messages pass through no other process, and the peers find each
+other by a server instead of the middleware's usual discovery."""
 Identity = Literal["sender", "receiver", "broker", "intruder", "stranger"]
 """Whose certificate and key a process has: docs/how-to/security.md. ``intruder``: a valid certificate without
 permission. ``stranger``: a certificate of another authority."""
@@ -143,6 +147,8 @@ class Settings(Message, frozen=True, kw_only=True):
     """Absolute path of the folder of certificates and keys: docs/how-to/security.md. Empty at ``none``."""
     identity: Identity = "sender"
     """Whose certificate and key from ``certs`` this process uses."""
+    via: Via = "direct"
+    """The processes between the peers. ``companions`` of the adapter starts the router or the server."""
     paired: bool = False
     """The senders and the receivers of the trial use different adapters, whose transports have one ``wire``."""
     native: dict[str, str] = {}

@@ -5,9 +5,9 @@ copies a message of the same size within one process, on the first processor of 
 also gets a cell that encrypts a message of the same size.
 
 A raw transport has the cell's levels if it can honour them. If it cannot, it blocks instead of listening, copies
-instead of lending, and has its own reliability. The history of a raw transport is as deep as its buffers, and its
-messages are octets. A raw transport that does not support the level of security runs without security, and its label
-shows this. Cells that differ only in these factors share one baseline.
+instead of lending, and has its own reliability. The history of a raw transport is as deep as its buffers. Its messages
+are octets, and pass through no router. A raw transport that does not support the level of security runs without
+security, and its label shows this. Cells that differ only in these factors share one baseline.
 
 A search measures a dozen rates. So the cell of a search gets only the raw transport of its own carrier.
 """
@@ -164,6 +164,7 @@ def _following(cell: Cell, adapter: Description, transport: Transport, hands: bo
         loan=loan,
         reliability=reliability,
         security=security,
+        via=transport.via[0],
         depth=None if depth is None else int(str(depth)),
         type="octets",
         native=(),

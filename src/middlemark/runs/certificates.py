@@ -34,8 +34,8 @@ def _problems(folder: Path, protected: Sequence[Cell], workers: Mapping[str, Wor
 
     descriptions = {name: workers[name].description for cell in protected for name in cell.sides}
     credentials = dict.fromkeys(each for about in descriptions.values() for each in about.credentials)
-    transports = [descriptions[cell.adapter].transport(cell.transport) for cell in protected]
-    companions = any(each is not None and each.companions for each in transports)
+    used = [(descriptions[cell.adapter].transport(cell.transport), cell.via) for cell in protected]
+    companions = any(each is not None and each.has_companions(via) for each, via in used)
     linked = any(cell.link is not None for cell in protected)
     host = f"{NETWORK}1" if linked else ipv4_of(interface)
     hosts = [host, *(["localhost"] if host == "127.0.0.1" else [])] if host else []

@@ -13,8 +13,11 @@ import msgspec
 
 from middlemark.model.description import CompanionSpec
 from middlemark.model.protocol import CompanionsRequest, Settings
-from middlemark.sites.channel import WorkerFailedError, signal_name
+from middlemark.sites.channel import WorkerFailedError, process_state, signal_name
 from middlemark.workers.ask import NoAnswerError, ask
+
+LOOKS_S = 1.0
+"""Time between two looks at whether a signal has stopped a companion."""
 
 
 class _Answer(msgspec.Struct):
@@ -132,6 +135,10 @@ class Companion:
         how = f"was ended by {signal_name(-code)}" if code < 0 else f"exited with status {code}"
         return f"{self.spec.name} (pid {self.process.pid}) {how} during the trial: {self._output_end()}"
 
+    def stopped(self) -> str:
+        """Return the message about a companion that a signal has stopped."""
+        return f"{self.spec.name} (pid {self.process.pid}) was stopped by a signal during the trial"
+
     def _output_end(self) -> str:
         """Return the end of the companion's output. A Python traceback is reduced to its last line."""
         text = self._output.decode(errors="replace").strip()
@@ -139,10 +146,14 @@ class Companion:
         return rest.splitlines()[-1].strip() if traced and rest else text[-600:]
 
     async def watch(self) -> None:
-        """Wait until the companion ends, then raise WorkerFailedError."""
-        await self._closed.wait()  # a daemon may close its output and keep running, so also check the process
-        while (death := self.death()) is None:
-            await asyncio.sleep(0.1)
+        """Wait until the companion ends or is stopped by a signal, then raise WorkerFailedError."""
+        while (death := self.death()) is None:  # a daemon may close its output and keep running
+            if process_state(self.process.pid) == "T":
+                raise WorkerFailedError("companion", self.stopped())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closed.wait(), LOOKS_S)
+            if self._closed.is_set():
+                await asyncio.sleep(0.1)
         raise WorkerFailedError("companion", death)
 
     async def stop(self, grace_s: float) -> None:

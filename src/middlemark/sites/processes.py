@@ -54,11 +54,16 @@ class Processes:
                     os.killpg(process.pid, signal.SIGKILL)
 
     def blame(self, error: WorkerFailedError) -> Failure:
-        """Return the cause of an error. It may be a dead companion, or a stopped or dead peer of a silent worker."""
+        """Return the cause of an error: a dead or stopped companion, or a dead or stopped peer of a silent worker.
+
+        Without such a cause, return the error.
+        """
         code, text = error.code, error.text
         for companion in self.companions:
             if (death := companion.death()) and death != text:
                 return Failure(code="companion", text=f"{death} ({text})", advice=error.advice)
+            if process_state(companion.process.pid) in ("T", "t") and companion.stopped() != text:
+                return Failure(code="companion", text=f"{companion.stopped()} ({text})", advice=error.advice)
         if code in ("silent", "unmatched", "hung"):
             for peer in self.workers:
                 ended = peer.process.poll()

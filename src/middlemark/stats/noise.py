@@ -83,7 +83,7 @@ def _has_daemon(cell: Cell, descriptions: Mapping[str, Description]) -> bool:
     """
     described = descriptions.get(cell.adapter)
     transport = described.transport(cell.transport) if described else None
-    return transport is not None and transport.companions
+    return transport is not None and transport.has_companions(cell.via)
 
 
 def noise_of(

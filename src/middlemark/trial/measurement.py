@@ -162,7 +162,7 @@ class Measurement:
         """Prepare the session. Return the environment variables that the companions need in the workers."""
         cpus = self.tasks.cpus(far=False), self.tasks.cpus(far=True)
         await self.session.prepare(self.setting.cell, self.setting.limits, cpus, self.tasks.graph, self.outcome.number)
-        needed = self.setting.transport.companions
+        needed = self.setting.transport.has_companions(self.setting.cell.via)
         return await self.session.start_companions(self.tasks.settings) if needed else {}
 
     def _know(self, **fields: Any) -> None:

@@ -16,6 +16,10 @@ MessageType = Literal["octets", "image", "point-cloud", "imu", "tf"]
 Security = Literal["none", "authenticated", "signed", "encrypted"]
 """Protection of the messages. `none`: no protection. `authenticated`: the peers have proved who they are. `signed`:
 also, nobody can change a message unnoticed. `encrypted`: also, nobody else can read a message."""
+Via = Literal["direct", "router", "discovery-server"]
+"""The processes between the peers. `direct`: messages pass through no other process. `router`: messages pass through
+a router or a broker. `discovery-server`: messages pass through no other process, and the peers find each other by a
+server instead of the middleware's usual discovery."""
 Identity = Literal["sender", "receiver", "broker", "intruder", "stranger"]
 """Whose certificate and key a process has: docs/how-to/security.md. `intruder`: a valid certificate without
 permission. `stranger`: a certificate of another authority."""
@@ -118,6 +122,8 @@ class Request(Struct):
     """Absolute path of the folder of certificates and keys: docs/how-to/security.md. Empty at `none`."""
     identity: Identity = "sender"
     """Whose certificate and key from `certs` this process uses."""
+    via: Via = "direct"
+    """The processes between the peers. `companions` of the adapter starts the router or the server."""
     paired: bool = False
     """The senders and the receivers of the trial use different adapters, whose transports have one `wire`."""
     native: dict[str, str] = {}
@@ -175,6 +181,11 @@ class Transport(Struct):
     """Why the transport does not support the other levels; empty: no reason is known."""
     permissions: bool = False
     """With security, peers reject an `intruder`: a peer with a certificate of the authority but no permission."""
+    via: tuple[Via, ...] = ("direct",)
+    """The possible processes between the peers. `router` alone: every message passes through the middleware's
+    broker."""
+    via_why: str = ""
+    """Why the transport does not support the other levels of `via`; empty: the middleware does not have them."""
     wire: str = ""
     """Name of the format on the network: `rtps`, `rtps-ros2`. Adapters with one wire exchange octets in a pair.
     Empty: no other adapter reads these messages."""

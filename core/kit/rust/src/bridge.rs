@@ -122,6 +122,7 @@ pub struct AdapterCalls {
     describe: unsafe extern "C" fn(Reader, Reader) -> bool,
     check: unsafe extern "C" fn(&'static Settings, Reader) -> bool,
     companions: unsafe extern "C" fn(&'static Settings, Reader, Reader) -> bool,
+    run_companion: unsafe extern "C" fn(Text, Reader) -> bool,
     open: unsafe extern "C" fn(&'static Settings, Reader) -> *mut c_void,
     publisher: Make,
     subscriber: Make,
@@ -299,6 +300,9 @@ impl AdapterCalls {
             let json = error.attempt(|| Ok(json_of(&A::companions(settings)?)));
             json.map(|json| into.send(&json, "")).is_some()
         }
+        unsafe extern "C" fn run_companion<A: Adapter>(file: Text, error: Reader) -> bool {
+            error.attempt(|| A::run_companion(file.get())).is_some()
+        }
         unsafe extern "C" fn open<A: Adapter>(settings: &'static Settings, error: Reader) -> *mut c_void {
             error.attempt(|| A::open(settings)).map_or(null_mut(), hold)
         }
@@ -323,6 +327,7 @@ impl AdapterCalls {
             describe: describe::<A>,
             check: check::<A>,
             companions: companions::<A>,
+            run_companion: run_companion::<A>,
             open: open::<A>,
             publisher: publisher::<A>,
             subscriber: subscriber::<A>,

@@ -1,7 +1,7 @@
 //! Written by scripts/protocol from src/middlemark/model/description.py: change that.
 //!
-//! The description of an adapter. C++ receives it as JSON, once, before anything runs. Its texts live as long as
-//! the process: `String::leak` turns a text that is made at run time into one.
+//! The description of an adapter. C++ receives it as JSON, once, before anything runs. Its texts live as
+//! long as the process: `String::leak` turns a text that is made at run time into one.
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
 use std::collections::BTreeMap;
@@ -34,6 +34,13 @@ words! {
 /// Protection of the messages. `none`: no protection. `authenticated`: the peers have proved who they are. `signed`:
 /// also, nobody can change a message unnoticed. `encrypted`: also, nobody else can read a message.
 pub enum Security { None = "none", Authenticated = "authenticated", Signed = "signed", Encrypted = "encrypted" }
+}
+
+words! {
+/// The processes between the peers. `direct`: messages pass through no other process. `router`: messages pass through a
+/// router or a broker. `discovery-server`: messages pass through no other process, and the peers find each other by a
+/// server instead of the middleware's usual discovery.
+pub enum Via { Direct = "direct", Router = "router", DiscoveryServer = "discovery-server" }
 }
 
 words! {
@@ -112,6 +119,10 @@ pub struct Transport {
     "security_why" => pub security_why: &'static str = Default::default(),
     /// With security, peers reject an `intruder`: a peer with a certificate of the authority but no permission.
     "permissions" => pub permissions: bool = false,
+    /// The possible processes between the peers. `router` alone: every message passes through the middleware's broker.
+    "via" => pub via: Vec<Via> = vec![Via::Direct],
+    /// Why the transport does not support the other levels of `via`; empty: the middleware does not have them.
+    "via_why" => pub via_why: &'static str = Default::default(),
     /// Name of the format on the network: `rtps`, `rtps-ros2`. Adapters with one wire exchange octets in a pair. Empty:
     /// no other adapter reads these messages.
     "wire" => pub wire: &'static str = Default::default(),
@@ -202,8 +213,8 @@ mod tests {
 
     #[test]
     fn every_field_of_a_description_is_written_as_the_schema_has_it() {
-        let full = Description { protocol: 20, name: "so \"so\"", title: "so \"so\"", version: "so \"so\"", library: "so \"so\"", licence: "so \"so\"", language: WrittenIn::Rust, is_raw_transport: true, bench_only: true, transports: vec![Transport { name: "so \"so\"", carrier: "so \"so\"", segments: vec!["so \"so\""], processes: vec![2], receive: vec![Reception::Poll], reliability: vec![Reliability::Reliable], loan: vec![true], hands_over: vec![true], max_bytes: 20, max_bytes_advice: "so \"so\"", max_depth: Some(20), keep_all: false, companions: true, own_network: true, alone: true, best_effort_carrier: "so \"so\"", types: vec![MessageType::Tf], varying_sizes: true, services: true, max_history: Some(20), security: vec![Security::Signed], security_why: "so \"so\"", permissions: true, wire: "so \"so\"" }], request_reply: true, credentials: vec![Credential::X509], own_threads: true, most_per_take: Some(20), residue: vec!["so \"so\""], native: BTreeMap::from([("so", NativeSetting { help: "so \"so\"", least: Some(20), most: Some(20), choices: vec!["so \"so\""], transports: vec!["so \"so\""], patterns: vec![Pattern::Stream], otherwise: "so \"so\"", kind: NativeType::Integer, allowed: "so \"so\"" })]) };
-        assert_eq!(json_of(&full), r#"{"protocol":20,"name":"so \"so\"","title":"so \"so\"","version":"so \"so\"","library":"so \"so\"","licence":"so \"so\"","language":"Rust","is_raw_transport":true,"bench_only":true,"transports":[{"name":"so \"so\"","carrier":"so \"so\"","segments":["so \"so\""],"processes":[2],"receive":["poll"],"reliability":["reliable"],"loan":[true],"hands_over":[true],"max_bytes":20,"max_bytes_advice":"so \"so\"","max_depth":20,"keep_all":false,"companions":true,"own_network":true,"alone":true,"best_effort_carrier":"so \"so\"","types":["tf"],"varying_sizes":true,"services":true,"max_history":20,"security":["signed"],"security_why":"so \"so\"","permissions":true,"wire":"so \"so\""}],"request_reply":true,"credentials":["x509"],"own_threads":true,"most_per_take":20,"residue":["so \"so\""],"native":{"so":{"help":"so \"so\"","least":20,"most":20,"choices":["so \"so\""],"transports":["so \"so\""],"patterns":["stream"],"default":"so \"so\"","type":"integer","allowed":"so \"so\""}}}"#);
+        let full = Description { protocol: 20, name: "so \"so\"", title: "so \"so\"", version: "so \"so\"", library: "so \"so\"", licence: "so \"so\"", language: WrittenIn::Rust, is_raw_transport: true, bench_only: true, transports: vec![Transport { name: "so \"so\"", carrier: "so \"so\"", segments: vec!["so \"so\""], processes: vec![2], receive: vec![Reception::Poll], reliability: vec![Reliability::Reliable], loan: vec![true], hands_over: vec![true], max_bytes: 20, max_bytes_advice: "so \"so\"", max_depth: Some(20), keep_all: false, companions: true, own_network: true, alone: true, best_effort_carrier: "so \"so\"", types: vec![MessageType::Tf], varying_sizes: true, services: true, max_history: Some(20), security: vec![Security::Signed], security_why: "so \"so\"", permissions: true, via: vec![Via::Router], via_why: "so \"so\"", wire: "so \"so\"" }], request_reply: true, credentials: vec![Credential::X509], own_threads: true, most_per_take: Some(20), residue: vec!["so \"so\""], native: BTreeMap::from([("so", NativeSetting { help: "so \"so\"", least: Some(20), most: Some(20), choices: vec!["so \"so\""], transports: vec!["so \"so\""], patterns: vec![Pattern::Stream], otherwise: "so \"so\"", kind: NativeType::Integer, allowed: "so \"so\"" })]) };
+        assert_eq!(json_of(&full), r#"{"protocol":20,"name":"so \"so\"","title":"so \"so\"","version":"so \"so\"","library":"so \"so\"","licence":"so \"so\"","language":"Rust","is_raw_transport":true,"bench_only":true,"transports":[{"name":"so \"so\"","carrier":"so \"so\"","segments":["so \"so\""],"processes":[2],"receive":["poll"],"reliability":["reliable"],"loan":[true],"hands_over":[true],"max_bytes":20,"max_bytes_advice":"so \"so\"","max_depth":20,"keep_all":false,"companions":true,"own_network":true,"alone":true,"best_effort_carrier":"so \"so\"","types":["tf"],"varying_sizes":true,"services":true,"max_history":20,"security":["signed"],"security_why":"so \"so\"","permissions":true,"via":["router"],"via_why":"so \"so\"","wire":"so \"so\""}],"request_reply":true,"credentials":["x509"],"own_threads":true,"most_per_take":20,"residue":["so \"so\""],"native":{"so":{"help":"so \"so\"","least":20,"most":20,"choices":["so \"so\""],"transports":["so \"so\""],"patterns":["stream"],"default":"so \"so\"","type":"integer","allowed":"so \"so\""}}}"#);
     }
 
     #[test]

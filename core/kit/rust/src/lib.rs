@@ -114,9 +114,15 @@ pub trait Adapter: Sized {
         Ok(())
     }
     /// Returns the daemons that a trial needs. Called in a separate process before any worker starts. May write files
-    /// into `Settings::scratch`. Required if a transport sets `companions`.
+    /// into `Settings::scratch`. Required if a transport sets `companions`, or lists another level of `via` than direct.
     fn companions(_settings: &'static Settings) -> Result<Vec<Companion>> {
         Ok(Vec::new())
+    }
+    /// Runs a companion that the adapter brings itself, as `WORKER --companion FILE` in `Companion::argv`. `companions` has
+    /// written the file. Prints the line of `Companion::ready_pattern` when the companion is ready, and returns after
+    /// SIGTERM.
+    fn run_companion(_file: &str) -> Result<()> {
+        Err("this adapter brings no companion".into())
     }
     /// Returns notes for the user on how the settings were applied. Called once, after matching.
     fn notes(&self) -> Vec<String> {

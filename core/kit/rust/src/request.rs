@@ -49,6 +49,8 @@ pub struct Request {
     pub certs: Text<'static>,
     /// Whose certificate and key from `certs` this process uses.
     pub identity: Identity,
+    /// The processes between the peers. `companions` of the adapter starts the router or the server.
+    pub via: Via,
     /// The senders and the receivers of the trial use different adapters, whose transports have one `wire`.
     pub paired: bool,
 }
