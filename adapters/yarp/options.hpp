@@ -39,8 +39,7 @@ struct Options : Native {
       : Native(kit::read_native<Native>("yarp", settings)),
         carrier(settings.is_default_configuration() ? tcp : settings.transport) {
     if (settings.calls_service() && carrier != tcp && carrier != fast_tcp) {
-      throw AdapterError("yarp: " + carrier +
-                             " has no calls, because YARP could not end a call after a timeout",
+      throw AdapterError("yarp: " + carrier + " has no calls, because YARP could not end a call after a timeout",
                          "choose the transport tcp or fast_tcp for request and reply");
     }
     std::size_t bytes = 1;  // the memory that one message in the queue of every subscriber takes
