@@ -46,6 +46,13 @@ CASES = {
     "a segment for each message and its acknowledgement": (16, evidence(segments=1800, content=16_000), 2, "tcp"),
     "shared memory": (16, evidence(mapped=(RING,)), 2, "shared-memory"),
     "shared memory, discovery over udp": (64, evidence(datagrams=20, content=3000, mapped=(RING,)), 2, "shared-memory"),
+    "shared memory, discovery of ROS 2, mostly to ports without a socket": (
+        16,
+        evidence(datagrams=15, content=40_000, udp_no_port=150, mapped=(RING,)),
+        2,
+        "shared-memory",
+    ),
+    "batched, and shared memory is mapped": (16, evidence(datagrams=15, content=40_000, mapped=(RING,)), 2, "udp"),
     "shared memory, one acknowledgement for ten messages": (
         1024,
         evidence(datagrams=100, content=6400, mapped=(RING,)),

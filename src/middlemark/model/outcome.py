@@ -70,6 +70,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Change of the kernel's counters for this namespace between the start and the end of the measuring."""
 
     udp_datagrams: int
+    """Datagrams that were sent, without those to ports that have no socket."""
     tcp_segments: int
     loopback_bytes: int
     """Bytes on the loopback interface and on the ends of a link, with the headers of packets, without Ethernet's
@@ -81,6 +82,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """UDP sockets that the workers had at the end; None: not counted."""
     tcp_sockets: int | None = None
     """TCP connections that the workers had at the end, listening sockets excluded; None: not counted."""
+    udp_no_port: int = 0
+    """Datagrams to ports without a socket, which DDS sends to discover peers. ``loopback_bytes`` includes their bytes."""
     qdisc_dropped: int | None = None
     """Packets dropped because an emulated link's queue was full; None: no link, or not counted."""
 

@@ -19,14 +19,12 @@ SYSTEM_V = "/SYSV"
 
 
 class Counters(msgspec.Struct, frozen=True):
-    """The sums of the counters of the trial's namespaces at one time.
-
-    ``udp_datagrams`` leaves out datagrams to ports without a socket, which DDS sends to discover peers.
-    """
+    """The sums of the counters of the trial's namespaces at one time. Fields as in Evidence."""
 
     udp_datagrams: int
     tcp_segments: int
     loopback_bytes: int
+    udp_no_port: int = 0
     qdisc_dropped: int | None = None
 
 
@@ -34,8 +32,10 @@ def read_counters(namespaces: Sequence[Namespace] = (OWN,)) -> Counters:
     """Read /proc/net/snmp and /proc/net/dev of each namespace."""
     with contextlib.closing(NetworkCounters(namespaces)) as counters:
         snmp, (sent_bytes, _) = counters.tables()
+    no_port = snmp.get(("Udp", "NoPorts"), 0)
     return Counters(
-        udp_datagrams=snmp.get(("Udp", "OutDatagrams"), 0) - snmp.get(("Udp", "NoPorts"), 0),
+        udp_datagrams=snmp.get(("Udp", "OutDatagrams"), 0) - no_port,
+        udp_no_port=no_port,
         tcp_segments=snmp.get(("Tcp", "OutSegs"), 0),
         loopback_bytes=sent_bytes,
         qdisc_dropped=dropped_in_queues(namespaces),
@@ -253,6 +253,7 @@ def gather(
     queues = before.qdisc_dropped, after.qdisc_dropped
     return Evidence(
         udp_datagrams=after.udp_datagrams - before.udp_datagrams,
+        udp_no_port=after.udp_no_port - before.udp_no_port,
         tcp_segments=after.tcp_segments - before.tcp_segments,
         loopback_bytes=after.loopback_bytes - before.loopback_bytes,
         segments=mapped_segments(pids),

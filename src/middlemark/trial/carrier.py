@@ -61,6 +61,7 @@ def stream_actual_transport(
     than the messages. So if the workers have mapped shared memory, the frames must also be larger than CONTROL_BYTES on
     average. With smaller frames either transport is possible, and the result is None. If shared memory is mapped, and
     there are fewer datagrams than messages, the datagrams are discovery, unless their bytes fit batches of messages.
+    The bytes are not those of batches if more datagrams went to ports without a socket than to ports with one.
     """
     if messages <= 0:
         return None
@@ -72,7 +73,8 @@ def stream_actual_transport(
         content = evidence.loopback_bytes - frames * overhead
         if getattr(evidence, sockets) == 0 or content < payload / 2 or frames * most < payload / 2:
             continue
-        if mapped and kind == "udp" and frames < messages and not 1 < content / payload < BATCH_OVERHEAD:
+        batches = 1 < content / payload < BATCH_OVERHEAD and evidence.udp_no_port <= frames
+        if mapped and kind == "udp" and frames < messages and not batches:
             continue  # ROS 2's discovery: too few datagrams for the messages, and no batches
         if mapped and content < frames * CONTROL_BYTES:
             possible = True
