@@ -1,9 +1,11 @@
-# middlemark_python_adapter(<name>)
+# middlemark_python_adapter(<name> [INTERPRETER file] [PATHS folder…] [NEEDS target…])
 #
 # Makes the worker of the adapter in adapter.py of this folder: see docs/how-to/add-an-adapter.md. Its packages are
 # those of requirements.lock, with hashes, in a virtual environment of its own. Without a Python >= 3.11, reports this
-# as the reason and does not build the adapter.
+# as the reason and does not build the adapter. INTERPRETER: the Python of an environment that exists already, which is used
+# instead. PATHS: further folders of modules. NEEDS: targets that make modules.
 function(middlemark_python_adapter name)
+  cmake_parse_arguments(ARG "" "INTERPRETER" "PATHS;NEEDS" ${ARGN})
   find_package(Python3 3.11 QUIET COMPONENTS Interpreter)
   middlemark_require(${name} Python3_Interpreter_FOUND
                      "there is no Python >= 3.11 (Debian, Ubuntu: apt install python3 python3-venv)")
@@ -34,15 +36,21 @@ function(middlemark_python_adapter name)
   else()
     set(lock "")
   endif()
-  add_custom_command(
-    OUTPUT ${environment}/made
-    COMMAND ${Python3_EXECUTABLE} -m venv --clear ${pip} ${environment}
-    ${install}
-    COMMAND ${CMAKE_COMMAND} -E touch ${environment}/made
-    DEPENDS ${lock}
-    COMMENT "Making the Python environment of ${name}"
-    VERBATIM)
-  set(MIDDLEMARK_PYTHON_INTERPRETER ${environment}/bin/python)
+  set(MIDDLEMARK_PYTHON_INTERPRETER ${ARG_INTERPRETER})
+  if(NOT ARG_INTERPRETER)
+    add_custom_command(
+      OUTPUT ${environment}/made
+      COMMAND ${Python3_EXECUTABLE} -m venv --clear ${pip} ${environment}
+      ${install}
+      COMMAND ${CMAKE_COMMAND} -E touch ${environment}/made
+      DEPENDS ${lock}
+      COMMENT "Making the Python environment of ${name}"
+      VERBATIM)
+    set(MIDDLEMARK_PYTHON_INTERPRETER ${environment}/bin/python)
+    list(APPEND ARG_NEEDS ${environment}/made)
+  endif()
+  list(APPEND ARG_PATHS ${CMAKE_CURRENT_SOURCE_DIR} ${MIDDLEMARK_PYTHON})
+  list(JOIN ARG_PATHS "\", \"" MIDDLEMARK_PYTHON_PATHS)
   set(MIDDLEMARK_PYTHON_BRIDGE ${CMAKE_BINARY_DIR}/python/libmiddlemark_python.so)
   configure_file(${MIDDLEMARK_PYTHON_MAIN} ${CMAKE_CURRENT_BINARY_DIR}/worker.py @ONLY)
   add_custom_command(
@@ -50,7 +58,7 @@ function(middlemark_python_adapter name)
     COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_BINARY_DIR}/worker.py ${CMAKE_BINARY_DIR}/workers/${worker}
     COMMAND chmod +x ${CMAKE_BINARY_DIR}/workers/${worker}
     COMMAND ${CMAKE_COMMAND} -E rm -f ${note}
-    DEPENDS ${environment}/made ${CMAKE_CURRENT_BINARY_DIR}/worker.py middlemark_python
+    DEPENDS ${ARG_NEEDS} ${CMAKE_CURRENT_BINARY_DIR}/worker.py middlemark_python
     COMMENT "Writing the worker of ${name}"
     VERBATIM)
   add_custom_target(${worker} DEPENDS ${CMAKE_BINARY_DIR}/workers/${worker})

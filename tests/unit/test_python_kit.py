@@ -50,14 +50,6 @@ def test_a_description_of_the_kit_is_a_description_of_the_schema(kit: ModuleType
     assert about.native["gc"].choices == ("on", "off", "freeze")
 
 
-def test_what_the_kit_cannot_do_is_refused_and_named(kit: ModuleType) -> None:
-    with pytest.raises(
-        Exception, match="example: the transport udp lists messages of a type other than octets"
-    ) as refused:
-        adapter(kit, types=("octets", "image")).describe()
-    assert refused.value.advice == "leave it out of `types` in description()"  # type: ignore[attr-defined]
-
-
 @pytest.mark.usefixtures("kit")
 def test_a_field_that_the_schema_does_not_have_is_refused() -> None:
     with pytest.raises(TypeError, match="Transport has no field carier"):

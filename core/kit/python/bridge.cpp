@@ -107,6 +107,7 @@ Json json_of_topic(const Topic& topic) {
           {"subscribers", topic.subscribers},
           {"depth", json_of(topic.depth)},
           {"reliability", word(topic.reliability)},
+          {"type", word(topic.type)},
           {"service", topic.service},
           {"publishers_here", topic.publishers_here},
           {"subscribers_here", topic.subscribers_here},
@@ -344,17 +345,23 @@ OwnSettings Adapter::own_settings() const {
   return text.empty() ? OwnSettings{} : read<OwnSettings>(text);
 }
 
+SharedSegment Adapter::shared_segment() const {
+  const Json segment = Json::parse(words(object_.get(), "shared_segment"));
+  return {segment.at("bytes").get<std::uint64_t>(), segment.at("setting").get<std::string>()};
+}
+
 std::string Adapter::refusals() const { return words(object_.get(), "refusals"); }
 
 }  // namespace middlemark::kit::python
 
 /// Runs a worker; returns its exit code. Called by run() of middlemark_kit without the interpreter's lock. `adapter`: the
-/// kit's object. `most_per_take`: see BoundsTake; 0: no bound.
+/// kit's object. `most_per_take`: see BoundsTake; 0: no bound. `resends_within_ms`: see ResendsWithin; 0: at once.
 extern "C" int middlemark_python_worker(int argc, char** argv, PyObject* adapter, int listens, int request_reply,
-                                        int protects, std::size_t most_per_take) {
+                                        int protects, std::size_t most_per_take, int resends_within_ms) {
   using namespace middlemark;
   namespace python = kit::python;
   python::caller = adapter;
+  python::Subscriber::resends_within = std::chrono::milliseconds(resends_within_ms);
   WorkerParts parts = request_reply != 0 ? parts_of<python::RequestReplyAdapter>() : parts_of<python::Adapter>();
   parts.listens = listens != 0;
   parts.protects = protects != 0;

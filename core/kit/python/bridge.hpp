@@ -158,6 +158,8 @@ class Publisher : public End {
 
 class Subscriber : public End {
  public:
+  static inline std::chrono::milliseconds resends_within{};  ///< of the adapter's class; set before the first trial
+
   Subscriber(Reference object, std::size_t publishers);
   ~Subscriber();
 
@@ -212,6 +214,7 @@ class Adapter {
   [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] std::string protected_by() const;
   [[nodiscard]] OwnSettings own_settings() const;
+  [[nodiscard]] SharedSegment shared_segment() const;
   [[nodiscard]] std::string refusals() const;
 
  protected:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from middlemark_kit.protocol import Companion, Description, OwnSettings, Reliability, Request
+from middlemark_kit.protocol import Companion, Description, MessageType, OwnSettings, Reliability, Request
 from middlemark_kit.structs import Struct
 
 Visit = Callable[[Any], None]
@@ -25,6 +25,9 @@ class Topic(Struct):
     depth: int | None
     """Keep-last history depth in messages; None: keep-all."""
     reliability: Reliability
+    type: MessageType
+    """For a type other than octets, the messages of ``publish`` and ``take`` are the type's main array of
+    ``message_bytes``. The adapter makes the other fields, and compares those of each received message."""
     service: bool
     """True for the middleware's own request and reply."""
     publishers_here: int
@@ -89,7 +92,8 @@ class Adapter:
     """
 
     subscriber_type: ClassVar[type]
-    """The class of the subscribers. Its ``most_per_take`` is the number of messages after which ``take`` returns."""
+    """The class of the subscribers. Its ``most_per_take`` is the number of messages after which ``take`` returns; its
+    ``resends_within_ms`` (default 0) is the longest time after which a lost reliable message is sent again."""
     client_type: ClassVar[type | None] = None
     """The class of clients and servers; None: the middleware has no request and reply of its own."""
 
@@ -130,6 +134,10 @@ class Adapter:
     def protected_by(self) -> str:
         """Return the algorithms in force. Required if a transport lists a level of security."""
         return ""
+
+    def shared_segment(self) -> tuple[int, str]:
+        """Return the bytes of the shared-memory segment for messages (0: no limit), and the setting for its size."""
+        return 0, ""
 
     def refusals(self) -> str:
         """Return the middleware's messages about rejected peers; empty if there were none."""

@@ -11,7 +11,6 @@ from typing import Any
 
 from middlemark_kit.contract import Adapter, Settings, Topic
 from middlemark_kit.protocol import NativeSetting
-from middlemark_kit.structs import AdapterError
 
 GC = NativeSetting(
     help="Python's garbage collector: off: none; freeze: it leaves out the objects that exist at the start",
@@ -19,10 +18,6 @@ GC = NativeSetting(
     choices=("on", "off", "freeze"),
     default="on",
 )
-LACKS = {
-    "types": (lambda types: set(types) == {"octets"}, "messages of a type other than octets"),
-}
-"""Limits of the kit, by a transport's field: whether the kit supports a value, and the text for other values."""
 
 
 def run(adapter: type[Adapter], library: str) -> None:
@@ -38,6 +33,7 @@ def run(adapter: type[Adapter], library: str) -> None:
         ctypes.py_object,
         *[ctypes.c_int] * 3,
         ctypes.c_size_t,
+        ctypes.c_int,
     ]
     words = [os.fsencode(each) for each in sys.argv]
     received = [each for each in (adapter.subscriber_type, adapter.client_type) if each is not None]
@@ -49,6 +45,7 @@ def run(adapter: type[Adapter], library: str) -> None:
         adapter.client_type is not None,
         adapter.protected_by is not Adapter.protected_by,
         getattr(adapter.subscriber_type, "most_per_take", 0),
+        getattr(adapter.subscriber_type, "resends_within_ms", 0),
     )
     ctypes.CDLL(None).fflush(None)
     os._exit(status)  # the interpreter's ordinary end would wait for threads of the middleware that still run
@@ -63,15 +60,8 @@ class Kit:
         self._failure = ""
 
     def describe(self) -> str:
-        """Return the description as JSON, with the kit's settings. Raise AdapterError if the kit cannot do a part."""
+        """Return the description as JSON, with the kit's settings."""
         about = self._adapter.description()
-        for transport in about.transports:
-            for field, (possible, words) in LACKS.items():
-                if not possible(getattr(transport, field)):
-                    raise AdapterError(
-                        f"{about.name}: the transport {transport.name} lists {words}, which the kit for Python lacks",
-                        f"leave it out of `{field}` in description()",
-                    )
         about.language = "Python"
         about.native = {"gc": GC, **about.native}
         return about.to_json()
@@ -148,6 +138,11 @@ class Opened:
     def protected_by(self) -> str:
         """Return the algorithms in force."""
         return self._adapter.protected_by()
+
+    def shared_segment(self) -> str:
+        """Return the segment as JSON."""
+        segment_bytes, setting = self._adapter.shared_segment()
+        return json.dumps({"bytes": segment_bytes, "setting": setting})
 
     def refusals(self) -> str:
         """Return the middleware's messages about rejected peers."""

@@ -14,7 +14,7 @@ class Daemon(NamedTuple):
     adapters: tuple[str, ...]
 
 
-ROS2_LIBRARIES = ("rclcpp", "rcl")
+ROS2_LIBRARIES = ("rclcpp", "rcl", "rclpy")
 """The adapters of ROS 2's own libraries."""
 KNOWN = {
     "iox-roudi": Daemon("RouDi of iceoryx", ("iceoryx", "cyclonedds", "ros2-wire", *ROS2_LIBRARIES)),
