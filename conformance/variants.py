@@ -91,12 +91,23 @@ class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         )
 
 
+class Conformance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An adapter's ``conformance.toml``."""
+
+    leave_out: tuple[LeftOut, ...] = ()
+    levels_once: str = ""
+    """Why ``pairs`` measures each level once and not every pair; empty: it measures every pair."""
+
+
 @functools.cache
+def _conformance(adapter: str) -> Conformance:
+    path = ADAPTERS / adapter / "conformance.toml"
+    return msgspec.toml.decode(path.read_bytes(), type=Conformance) if path.is_file() else Conformance()
+
+
 def left_out(adapter: str) -> tuple[LeftOut, ...]:
     """Return the ``leave_out`` entries of the adapter's ``conformance.toml``."""
-    path = ADAPTERS / adapter / "conformance.toml"
-    entries = msgspec.toml.decode(path.read_bytes(), type=dict[str, tuple[LeftOut, ...]]) if path.is_file() else {}
-    return entries.get("leave_out", ())
+    return _conformance(adapter).leave_out
 
 
 def why_left_out(who: Candidate, **factors: Any) -> str | None:
@@ -278,7 +289,8 @@ def variants_of(name: str, extent: Extent) -> Mapping[str, Variant]:
     who, rows = _candidate(name), _rows(name)
     transports = who.worker.description.transports
     before = [Candidate(who.worker, each) for each in transports[: transports.index(who.transport)]]
-    chosen = new_levels(rows, before) if extent == "brief" else new_pairs(rows, before)
+    once = extent == "brief" or (extent == "pairs" and _conformance(who.worker.description.name).levels_once)
+    chosen = new_levels(rows, before) if once else new_pairs(rows, before)
     if who.transport.name == "mislabelled":
         # One variant of each pattern is enough to detect the null adapter's false transport.
         chosen = list({row[0].name: row for row in reversed(chosen)}.values())
