@@ -14,6 +14,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation as implemen
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
 
 from middlemark_kit import Adapter, AdapterError, Description, NativeSetting, Settings, Topic, Transport, Visit
 
@@ -128,17 +129,27 @@ class Receiver:
             self._visit(self._form.read(message))
 
     def listen(self, visit: Visit) -> None:
-        """Spin the node in a thread."""
+        """Spin the node in a thread.
+
+        Not ``spin()``: ``shutdown()``, which would end it, destroys the executor's guard condition at once, and a spin
+        that begins to wait at this moment then waits for ever.
+        """
         self._visit = visit
         self._executor = EXECUTORS[self._executor_name](context=self._node.context)
         self._executor.add_node(self._node)
-        self._thread = threading.Thread(target=self._executor.spin, name=f"the executor {self._executor_name}")
+        self._end = Future()
+        self._thread = threading.Thread(
+            target=self._executor.spin_until_future_complete,
+            args=(self._end,),
+            name=f"the executor {self._executor_name}",
+        )
         self._thread.start()
 
     def silence(self) -> None:
         """End the executor."""
-        self._executor.shutdown()
+        self._end.set_result(None)
         self._thread.join()
+        self._executor.shutdown()
         self._visit = None
 
     def close(self) -> None:
