@@ -365,6 +365,7 @@ def test_the_included_suites_are_listed_and_can_be_loaded() -> None:
         "local-and-remote",
         "python-cost",
         "ros1-factors",
+        "ros2-layers",
         "security",
         "small-robot",
         "swarm",
