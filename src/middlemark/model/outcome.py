@@ -83,7 +83,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     tcp_sockets: int | None = None
     """TCP connections that the workers had at the end, listening sockets excluded; None: not counted."""
     udp_no_port: int = 0
-    """Datagrams to ports without a socket, which DDS sends to discover peers. ``loopback_bytes`` includes their bytes."""
+    """Datagrams to ports without a socket, which DDS sends to find peers. ``loopback_bytes`` includes their bytes."""
     qdisc_dropped: int | None = None
     """Packets dropped because an emulated link's queue was full; None: no link, or not counted."""
 
