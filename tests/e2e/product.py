@@ -21,7 +21,8 @@ from outputs import read_output
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "MIDDLEMARK_TEST_RUN"
-"""An environment variable with a different value for each run. Processes inherit it, so a test can find a run's."""
+"""An environment variable with a different value for each run. Processes inherit it, so a test can find all processes
+of a run."""
 
 PATIENCE_S = 300.0
 """Seconds after which a command counts as hung, long enough for a busy machine."""

@@ -157,7 +157,7 @@ def test_all_problems_of_the_options_are_reported_at_once(bench: Bench) -> None:
     ended = bench.run("which", "--size", "1k,4k", "--rate", "max", "--deadline", "5", "--loss", "2", "--cpu", "much")
     assert ended.code == 2
     for wrong in (
-        "--size: give one value, for one question",
+        "--size: give only one value to `which`",
         "--rate: a question has a rate in Hz",
         "--deadline: '5' has no unit",
         "--loss: '2' is not a share",

@@ -1,4 +1,4 @@
-// Makes an adapter that is written in Python an adapter of the core. The roles, the clock and the records are in C++;
+// Wraps an adapter that is written in Python in a C++ adapter for the core. The roles, the clock and the records are in C++;
 // only the calls of the middleware are in Python. middlemark_kit/__init__.py describes the contract for adapters;
 // docs/decisions/0057 says why the roles are not Python. Hot file: in publish(), take() and wait() only Python
 // allocates.

@@ -238,7 +238,7 @@ def _plan(
     if race_s is not None and precise is not None:
         problems.append(Problem("--until-precise", "a race adds rounds of its own; leave one of the two out"))
     elif until_decided and (race_s is not None or precise is not None):
-        problems.append(Problem("--until-decided", "a race or --until-precise adds rounds too; leave one of them out"))
+        problems.append(Problem("--until-decided", "use only one of --until-decided, --until-precise and a race"))
     try:
         plan = plan_here(checked, built, options.only, hosts)
         if precise is not None:

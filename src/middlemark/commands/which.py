@@ -254,7 +254,7 @@ def _planned(
         for name in ONE:
             levels = suite.sweeps[0].levels(name)
             if len(levels.values) > 1:
-                problems.append(Problem(levels.place, "give one value, for one question"))
+                problems.append(Problem(levels.place, "give only one value to `which`"))
         rates = suite.sweeps[0].levels("rate")
         if not isinstance(rates.values[0], float):
             problems.append(Problem(rates.place, "a question has a rate in Hz, as in 100 or 1k"))

@@ -70,10 +70,11 @@ def settling_of(document: Document, experiment: JudgedExperiment, fields: Collec
 def settling(
     document: Document, open_: Sequence[Row], trials: int, fields: Collection[str]
 ) -> tuple[str, float] | None:
-    """Return the command that measures ``trials`` trials of the open rows, and its duration in seconds.
+    """Return the command that measures each open row ``trials`` times, and its estimated duration in seconds.
 
-    The command also names the baselines of these rows, because ``--only`` would leave them out. ``fields``: the factors
-    in the rows' selection, besides adapter and transport. None: no ``run`` command made this run.
+    The command's ``--only`` also names the baselines of these rows; otherwise it would exclude them. ``fields``: the
+    fields of Cell that ``--only`` may restrict, besides adapter and transport. None: the run was imported, or not made
+    by a ``run`` command.
     """
     run = document.runs[open_[0].run]
     words = tuple(each for each in command_of(run) if each != "--race")

@@ -178,7 +178,7 @@ def scorecard_table(card: Scorecard) -> Table:
         rows,
         title=f"Scorecard{f': {card.experiment}' if card.experiment else ''}",
         notes=(
-            "A score is the weighted geometric mean of a candidate's figures, each divided by the best "
-            f"candidate's; a candidate that is the best in every metric has 1; {sure}.{left}",
+            "Score: the weighted geometric mean of a candidate's figures, each divided by the best "
+            f"candidate's. 1: the best in every metric. {sure}.{left}",
         ),
     )

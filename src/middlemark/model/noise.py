@@ -74,8 +74,8 @@ class Witnessed(msgspec.Struct, frozen=True, kw_only=True):
     """CLOCK_MONOTONIC of the first measured message."""
     to_ns: int
     begins_ns: tuple[int, ...]
-    """Start of the time axis of each ping or client: ``begin_ns`` of its samples counts from it. Streams have absolute
-    times."""
+    """An entry for each sender on this host, CLOCK_MONOTONIC; 0: the sender sent nothing. For a ping or a client: the
+    instant at which the ``begin_ns`` of its samples is 0. For a publisher: its first message."""
     moved: Moved | None = None
     switches: Switches | None = None
     before: tuple[Still, ...] | None = None

@@ -562,7 +562,7 @@ class CallerResult(RoleResult, frozen=True, kw_only=True):
     warmup_samples: Count
     measured_s: SecondsOrZero
     first_begin_ns: Count
-    """CLOCK_MONOTONIC of the first measured message; 0: no message was measured."""
+    """CLOCK_MONOTONIC of the start of the measuring; 0: no message was measured."""
     start_ticks: Count
     """The value of the raw counter at which ``begin_ns`` of the samples is 0."""
     ticks_per_second: Hertz

@@ -23,7 +23,7 @@ MOST_TRIALS = 1_000_000
 
 
 class Measuring(msgspec.Struct, frozen=True):
-    """How one cell is measured, as the first sweep says that contains the cell."""
+    """How one cell is measured. The first sweep with the cell sets every field; others may raise ``trials``."""
 
     name: str
     limits: Limits

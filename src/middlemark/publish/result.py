@@ -92,7 +92,7 @@ def published(run: MeasuredRun, doctor: Sequence[PublishedFinding] | None, docto
 
 
 def stated(result: Published) -> Published:
-    """Return the result after everything that follows from its trials was computed again."""
+    """Compute the figures, experiments and verdicts again from the result's trials; return the result with them."""
     document = document_again(result)
     experiments = [each for each in document.experiments if each.metric in HEADLINE and not each.restricted]
     standings = {row.row.index: row.standing.value for each in experiments for row in each.rows}

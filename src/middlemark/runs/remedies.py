@@ -106,9 +106,10 @@ def changes_here(needs: Needs = GENERAL, checks: Sequence[str] = ()) -> dict[str
 
 
 def tuned(plan: Plan, workers: Mapping[str, Worker], interface: str, warn: Callable[[str], None]) -> Plan:
-    """Return the plan with doctor's changes set for each trial.
+    """Return the plan with the changes that ``middlemark doctor`` proposes here, added to each cell's system settings.
 
-    ``warn`` is called for each change that is impossible.
+    A cell's own setting takes precedence. ``warn`` is called with the reason for each change that is impossible, and
+    once with a summary.
     """
     needs = needs_of(plan, [each.description for each in workers.values()], interface)
     wanted: dict[str, str] = {}

@@ -56,12 +56,11 @@ def render(document: Document, _view: View) -> str:
 def of_comparisons(
     document: Document, comparisons: Sequence[Comparison], missed: Collection[int] | None, margin: float
 ) -> str:
-    """Return a test case for each comparison: a failure if B is worse, skipped if undecided.
+    """Return JUnit XML with a test case for each comparison and for each failed cell.
 
-    Also return the failed cells.
-
-    ``missed``: the indices of the comparisons that fail a condition of --fail-if. None: no condition is set, and each
-    worse B is a failure.
+    A comparison in ``missed`` is a failure; another undecided comparison is skipped. ``missed``: the indices of the
+    comparisons that fail a condition of --fail-if. None: no condition is set, and a comparison is a failure if B is
+    significantly worse.
     """
     suite = _suite(document)
     apart = distinguishing_factors(each.pairing for each in comparisons)

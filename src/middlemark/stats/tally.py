@@ -20,8 +20,8 @@ MANY = 1 << 17
 
 _CHUNK = 1 << 17
 _BLOCK = 1 << 11
-"""The number of records that are split into fields at a time: 128 KiB of round trips, which fit into the nearest cache.
-"""
+"""The number of records that are split into fields at a time. This number of round trips takes 128 KiB, which fits into
+a core's own cache."""
 
 _LEAST_RANGE, _MOST_RANGE = 1 << 10, 1 << 20
 _BEYOND = 1 / 8

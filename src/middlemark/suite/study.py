@@ -1,4 +1,7 @@
-"""The studies in Middlemark: the claims of a document as a suite, and the document's own figures."""
+"""Read the studies: each tests what a published document (a README, a thesis, a report) claims about a middleware.
+
+A study has a suite with an expectation for each claim, and possibly a file with the document's own figures.
+"""
 
 import re
 from collections.abc import Sequence

@@ -89,7 +89,7 @@ class Journal:
             raise JournalError(f"{self.path}: {error.strerror or error}") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             text = f"{self.path}: the list of changed settings cannot be read: {error}"
-            raise JournalError(text, "restore the settings in the list by hand, then remove the file") from None
+            raise JournalError(text, "open it, restore its settings by hand, then remove it") from None
 
     def write(self, entries: Iterable[Entry]) -> None:
         """Replace the entries. They are on disk when this method returns. On an error the file is unchanged."""

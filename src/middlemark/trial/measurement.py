@@ -365,7 +365,10 @@ class Measurement:
 
 
 def _begin_ns(sender: AnyRoleResult) -> int:
-    """Return the CLOCK_MONOTONIC in ns of a sender's first measured message; 0: no message was sent."""
+    """Return CLOCK_MONOTONIC in ns at a publisher's first measured message, or when another sender began to measure.
+
+    0: no message was sent.
+    """
     if isinstance(sender, CallerResult):
         return sender.first_begin_ns
     return sender.first_sent_ns if isinstance(sender, PublisherResult) else 0

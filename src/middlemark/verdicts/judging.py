@@ -292,7 +292,10 @@ def _misses(row: Row) -> bool:
 
 
 def _is_reopened(row: Row, found: Comparison | None) -> bool:
-    """Say whether a row that was eliminated as slower may still be the best: its trials do not show it slower."""
+    """Say whether a row may still be the best although the race eliminated it as slower.
+
+    That is so if ``found``, its comparison with the reference, has an interval and is not significantly worse.
+    """
     slower = row.in_race is not None and row.in_race.eliminated == "slower"
     return slower and found is not None and found.judged.low is not None and not found.is_worse
 

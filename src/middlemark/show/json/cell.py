@@ -24,7 +24,8 @@ from middlemark.verdicts.rows import loss_of
 
 _NAMED = ("adapter", "pattern", "size", "transport")
 FURTHER = tuple(each for name, each in FACTORS.items() if not each.later and name not in _NAMED)
-"""The factors between the first four keys of a cell and its settings. ``LATER`` has the factors after the settings."""
+"""The factors whose keys come before ``link`` and ``native`` in the JSON of a cell, without the four in ``_NAMED``. The
+keys of ``LATER`` come after ``native``."""
 LATER = tuple(each for each in FACTORS.values() if each.later)
 _LEVELS = get_type_hints(Cell)
 

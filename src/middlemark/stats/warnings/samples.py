@@ -83,8 +83,7 @@ def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -
         found.append(
             RunWarning(
                 "p99-few-samples",
-                f"its p99 depends on the {beyond} slowest samples of {trials}: a single stall can make this "
-                "number of samples slow",
+                f"its p99 depends on the {beyond} slowest samples of {trials}: one stall can slow that many samples",
                 "measure longer or more often: --duration 2s, --samples 10k, --trials 10",
             )
         )

@@ -25,7 +25,7 @@ def _sees(load: RunQueue, needs: Needs) -> Seen | None:
     spare = max(load.processors - needs.roles, 0)
     if min(load.minute, load.now) <= max(spare, 0.5):
         return None
-    return Seen("falsifies", f"over the last minute {load.minute:g} threads needed one of {load.processors} processors")
+    return Seen("falsifies", f"the load average of the last minute is {load.minute:g} on {load.processors} processors")
 
 
 CHECK = Check(
