@@ -54,7 +54,8 @@ def measured(runner: Runner, senders: Worker, receivers: Worker, cell: Cell) -> 
 
 def cell_of(senders: Worker, receivers: Worker, transport: str, **factors: object) -> Cell:
     names = senders.description.name, receivers.description.name
-    return Cell(adapter=names[0], pair=":".join(names), transport=transport, **factors)  # type: ignore[arg-type]
+    via = shared(senders, receivers, transport).via[0]
+    return Cell(adapter=names[0], pair=":".join(names), transport=transport, via=via, **factors)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("reliability", ["reliable", "best-effort"])

@@ -83,7 +83,7 @@ def test_requests_and_replies_are_typed_or_refused_with_a_reason(who: Candidate,
     outcome = runner.measure(who, cell, Limits(samples=50, warmup_s=0.1, reply_timeout_s=10.0)).outcome
     if outcome.failed is not None:
         assert outcome.failed.code == "refused"
-        assert "octets" in outcome.failed.text
+        assert "octets" in outcome.failed.text or "has no calls" in outcome.failed.text
         return
     counts = outcome.counts
     assert counts is not None
