@@ -62,8 +62,8 @@ class Occupancy {
 struct Seen {
   std::map<int, std::uint64_t> others_ns;    ///< by processor
   std::map<pid_t, std::uint64_t> by_pid_ns;  ///< by process
-  std::vector<Spell> longest;                ///< sorted by their start; adjacent spells of a processor are merged into one
-  std::size_t shorter = 0;                   ///< number of spells that are not in `longest`
+  std::vector<Spell> longest;  ///< sorted by their start; adjacent spells of a processor are merged into one
+  std::size_t shorter = 0;     ///< number of spells that are not in `longest`
   std::uint64_t longest_of_the_shorter_ns = 0;
 };
 
