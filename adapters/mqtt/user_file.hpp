@@ -2,6 +2,7 @@
 #pragma once
 
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,9 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -85,36 +84,34 @@ struct UserFile {
 /// user's file `path`, and ends mosquitto again when it runs. Throws an AdapterError with mosquitto's words and the line if
 /// mosquitto rejects the configuration. For `--check` only: the process must have a single thread.
 inline void ask_mosquitto(const std::string& path, const std::string& text, const std::string& program) {
-  std::string folder = std::filesystem::temp_directory_path() / "middlemark-check-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) throw AdapterError("mqtt: " + folder + ": " + std::strerror(errno));
-  const std::string file = folder + "/mosquitto.conf";
-  std::ofstream(file) << text;
+  const int file = memfd_create("mosquitto.conf", 0);  // a file in memory, so that nothing is left behind
   std::array<int, 2> ends{};
-  const pid_t broker = pipe(ends.data()) == 0 ? fork() : -1;
+  const bool ready =
+      file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && pipe(ends.data()) == 0;
+  const pid_t broker = ready ? fork() : -1;
+  if (broker < 0) throw AdapterError(std::string("mqtt: mosquitto cannot be started: ") + std::strerror(errno));
   if (broker == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(ends[1], STDOUT_FILENO);
     dup2(ends[1], STDERR_FILENO);
-    execl(program.c_str(), program.c_str(), "-c", file.c_str(), nullptr);
+    execl(program.c_str(), program.c_str(), "-c", ("/proc/self/fd/" + std::to_string(file)).c_str(), nullptr);
     _exit(127);
   }
+  close(ends[1]);
   std::string printed;
-  if (broker > 0) {
-    close(ends[1]);
-    const kit::Deadline deadline(std::chrono::seconds(10));
-    pollfd readable{.fd = ends[0], .events = POLLIN, .revents = 0};
-    std::array<char, 4096> bytes{};
-    while (printed.find(" running") == std::string::npos && !deadline.passed()) {
-      if (poll(&readable, 1, 100) <= 0) continue;
-      const ssize_t count = read(ends[0], bytes.data(), bytes.size());
-      if (count <= 0) break;
-      printed.append(bytes.data(), static_cast<std::size_t>(count));
-    }
-    kill(broker, SIGKILL);
-    waitpid(broker, nullptr, 0);
-    close(ends[0]);
+  const kit::Deadline deadline(std::chrono::seconds(10));
+  pollfd readable{.fd = ends[0], .events = POLLIN, .revents = 0};
+  std::array<char, 4096> bytes{};
+  while (printed.find(" running") == std::string::npos && !deadline.passed()) {
+    if (poll(&readable, 1, 100) <= 0) continue;
+    const ssize_t count = read(ends[0], bytes.data(), bytes.size());
+    if (count <= 0) break;
+    printed.append(bytes.data(), static_cast<std::size_t>(count));
   }
-  std::filesystem::remove_all(folder);
+  kill(broker, SIGKILL);
+  waitpid(broker, nullptr, 0);
+  close(ends[0]);
+  close(file);
   if (printed.find(" running") != std::string::npos) return;
   std::smatch at;
   const std::regex place(R"(Error found at [^\n]*:(\d+)\.?)");
