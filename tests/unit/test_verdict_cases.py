@@ -131,6 +131,17 @@ def test_an_adapter_that_took_no_part_is_named_with_its_reason_and_command() -> 
     )
 
 
+def test_a_long_list_of_adapters_that_were_not_tried_is_shortened() -> None:
+    unbuilt = [
+        NotTried(name, "not built", f"./middlemark build {name}") for name in ("dbus", "mqtt", "nng", "yarp", "zenoh")
+    ]
+    absent = [NotTried("ecal", "eCAL 6 was not found"), NotTried("moos", "MOOS 10 was not found")]
+    assert not_tried_text([*absent, *unbuilt]) == (
+        "not tried: ecal, moos (not found: ./middlemark list adapters names what each needs); "
+        "dbus, mqtt, nng, yarp, zenoh (not built: ./middlemark build)"
+    )
+
+
 def test_every_answer_names_the_adapters_that_were_not_tried() -> None:
     run = run_of(
         {LYRA: spread(2e4), VEGA: spread(3e4)}, not_tried=(NotTried("zenoh", "not built", "./middlemark build zenoh"),)

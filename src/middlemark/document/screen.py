@@ -88,6 +88,8 @@ the intervals."""
 _MOST_TRIALS = 60
 """A command recommends at most this number of trials, because nobody waits for more."""
 _NAMED = 4
+_NOT_FOUND = " was not found"
+_ALL_NOT_FOUND = "not found: ./middlemark list adapters names what each needs"
 _MOST_REASON = 48
 """The number of characters to which a reason is cut; `middlemark show --rows` shows all."""
 
@@ -224,8 +226,10 @@ def not_tried_text(left_out: Sequence[NotTried]) -> str:
 
     ``not tried: zenoh, iceoryx2 (not built: ./middlemark build zenoh iceoryx2)``
     """
+    not_found = [each for each in left_out if each.why.endswith(_NOT_FOUND)]
+    one_reason = {each.adapter: _ALL_NOT_FOUND for each in not_found} if len(not_found) > 1 else {}
     parts = []
-    for why, members in grouped(left_out, lambda each: each.why).items():
+    for why, members in grouped(left_out, lambda each: one_reason.get(each.adapter, each.why)).items():
         commands = list(dict.fromkeys(each.command for each in members if each.command))
         reason = f"{why}: {joined_commands(commands)}" if commands else why
         parts.append(f"{', '.join(each.adapter for each in members)} ({reason})")
@@ -235,11 +239,13 @@ def not_tried_text(left_out: Sequence[NotTried]) -> str:
 def joined_commands(commands: Sequence[str]) -> str:
     """Join commands that differ only in the last word: ``./middlemark build zenoh iceoryx2``.
 
-    Join others with ``;``.
+    Join others with ``;``. Leave out the words if there are many: ``./middlemark build`` builds every adapter.
     """
     begins = {each.rpartition(" ")[0] for each in commands}
     if len(begins) > 1:
         return "; ".join(commands)
+    if len(commands) > _NAMED:
+        return begins.pop()
     return f"{begins.pop()} {' '.join(each.rpartition(' ')[2] for each in commands)}"
 
 

@@ -20,14 +20,15 @@ _MOST_SETTINGS = 10
 def render_table(
     verdict: RaceVerdict, folder: str, width: int, next_command: str | None, left_out: Sequence[NotTried] = ()
 ) -> str:
-    """Return the answer, the table of the first candidates, doubts, and the next command."""
-    first = (answer(verdict), how_sure(verdict), deadlines(verdict), not_tried_text(left_out))
+    """Return the answer, the table of the first candidates, what was not tried, doubts, and the next command."""
+    first = (answer(verdict), how_sure(verdict), deadlines(verdict))
+    rest = (not_tried_text(left_out), *below(verdict, folder, next_command))
     lines = [
         *(line for text in first for line in paragraph(text, width)),
         Text(),
         *terminal(table_of(verdict), width),
         Text(),
-        *(line for text in below(verdict, folder, next_command) for line in paragraph(text, width)),
+        *(line for text in rest for line in paragraph(text, width)),
         *_settings_lines(verdict, folder, width),
         *map(Text, command_lines("next: ", plain(next_command), width) if next_command else ()),
     ]
