@@ -19,7 +19,7 @@ from middlemark.document.table import Table
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.plan import Note
-from middlemark.problems import RequestError
+from middlemark.problems import MeasureError, RequestError
 from middlemark.show import View
 from middlemark.show.summary import MOST_LINES, render
 from middlemark.show.terminal import command_lines
@@ -314,6 +314,15 @@ def test_show_prints_the_newest_run_of_a_folder(stored: Path) -> None:
     done = shown(stored.parent)
     assert (done.return_value, shown(stored).stdout) == (0, done.stdout)
     assert f"middlemark show {stored}" in " ".join(done.stdout.split())
+
+
+def test_show_finds_a_run_in_runs_by_its_name(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (stored.parent / "runs").mkdir()
+    stored.rename(stored.parent / "runs" / "first")
+    monkeypatch.chdir(stored.parent)
+    done = shown("first")
+    assert (done.return_value, shown("runs/first").stdout) == (0, done.stdout)
+    assert isinstance(shown("secon").exception, MeasureError)
 
 
 def test_rows_and_warnings_are_shown_with_an_option(stored: Path) -> None:

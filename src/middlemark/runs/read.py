@@ -74,9 +74,13 @@ def damaged(run: Run) -> tuple[str, ...]:
 
 
 def newest(folder: Path) -> Path:
-    """Return ``folder`` if it is a run, else the newest run in it. Raises MeasureError if there is no run."""
-    if (folder / "run.json").exists():
-        return folder
+    """Return ``folder`` if it is a run or the name of one in ``runs``, else the newest run in it.
+
+    Raises MeasureError if there is no run.
+    """
+    for place in (folder, Path(RUNS) / folder):
+        if (place / "run.json").exists():
+            return place
     if inside := list_runs(folder) if folder.is_dir() else []:
         return inside[-1]
     if folder.is_dir():
