@@ -130,3 +130,11 @@ def test_a_crowd_has_its_growth_with_the_interval(folder: Path, tmp_path: Path) 
 def test_a_name_of_a_page_is_a_plain_file_name() -> None:
     assert slug("Intel(R) Xeon, 2 processors/../x") == "intel-r-xeon-2-processors-x"
     assert slug("…") == "unknown"
+
+
+def test_two_results_of_one_machine_with_the_same_question_have_their_own_tables(folder: Path) -> None:
+    result = read_result(result_files(folder)[0])
+    questions = len(list(dict.fromkeys(each.question for each in entries_of("a", result))))
+    made = dict(pages({"a": result, "b": result}, {}))
+    (machine,) = [text for path, text in made.items() if path.startswith("machine/")]
+    assert machine.count("<h3") == 2 * questions

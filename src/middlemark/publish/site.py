@@ -88,18 +88,17 @@ def pages(files: Files, reports: Mapping[str, str]) -> Iterator[tuple[str, str]]
     compared = [each for each in entries if each.pattern != "workload" and rivals[each.file, each.question] > 1]
     data = Markup(data_block({"entries": msgspec.to_builtins(compared)}))
     chips = [(field, title, _levels(compared, field)) for field, title in _CHIPS]
-    yield "index.html", page("index.html", "", "Results", rows=ranking(compared), data=data, chips=chips, files=files)
+    title = "Middlewares compared"
+    yield "index.html", page("index.html", "", title, rows=ranking(compared), data=data, chips=chips, files=files)
     yield "contribute.html", page("contribute.html", "", "Contribute a result")
     robots = sorted((each for each in entries if each.pattern == "workload"), key=lambda each: each.figure)
     yield "robots.html", page("robots.html", "", "Robots: deadlines", robots=_by(robots, "question"))
     yield "crowds.html", page("crowds.html", "", "Crowds: how it grows", growths=list(_growths(files)))
     for machine in machines:
         own = {name: each for name, each in files.items() if machine_of(each) == machine}
-        found = [each for each in entries if each.machine == machine]
-        yield (
-            f"machine/{slug(machine)}.html",
-            page("machine.html", "../", machine, results=own, reports=reports, questions=_by(found, "question")),
-        )
+        questions = {name: _by((each for each in entries if each.file == name), "question") for name in own}
+        text = page("machine.html", "../", machine, results=own, reports=reports, questions=questions)
+        yield f"machine/{slug(machine)}.html", text
     for adapter in adapters:
         found = sorted(
             (each for each in entries if each.adapter == adapter), key=lambda each: (each.machine, each.size)
