@@ -28,7 +28,7 @@ def test_a_language_without_a_middleware_is_refused_with_the_next_step() -> None
         built(*RAW_TRANSPORTS, CYCLONE).in_language("Rust")
     (problem,) = refused.value.problems
     assert problem.place == "--language"
-    assert problem.text.startswith("no middleware in Rust is built; ")
+    assert problem.text.startswith("no requested adapter that is built is in Rust; ")
 
 
 def test_a_description_without_a_language_is_of_an_adapter_in_cpp() -> None:

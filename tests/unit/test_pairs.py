@@ -60,7 +60,9 @@ def test_different_wires_are_refused_with_the_reason() -> None:
         "fastdds shm speaks a wire of its own"
     )
     [problem] = problems_of("[[sweep]]\npair = 'udp:shm'", RTPS)
-    assert problem == "sweep 1: pair: udp:shm: shm has no transport 'udp'"
+    assert problem == (
+        "sweep 1: pair: udp:shm: different wires: udp speaks a wire of its own, shm speaks a wire of its own"
+    )
 
 
 def test_an_adapter_that_is_not_built_is_named() -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from middlemark.model.description import Description, Transport, Worker
 from middlemark.model.levels import Kind, Level, Wrong
-from middlemark.model.spelling import quoted
+from middlemark.model.spelling import listing, quoted
 
 SAME = "same"
 """The level of ``pair`` at which senders and receivers use the same adapter."""
@@ -53,6 +53,18 @@ def named_in(levels: tuple[Level, ...]) -> tuple[str, ...]:
     """Return the adapters in these levels of ``pair``, each once."""
     pairs = [sides_of(str(level)) for level in levels if level not in (SAME, EVERY)]
     return tuple(dict.fromkeys(name for pair in pairs for name in pair))
+
+
+def without_common_wire(senders: Description, receivers: Description) -> str | None:
+    """Return the wires of each adapter if they have none in common; None: they have one."""
+    wires = [list(dict.fromkeys(each.wire for each in about.transports if each.wire)) for about in (senders, receivers)]
+    if set(wires[0]) & set(wires[1]):
+        return None
+    shown = (
+        f"{about.name} speaks {listing(own) if own else OWN_WIRE}"
+        for about, own in zip((senders, receivers), wires, strict=True)
+    )
+    return f"different wires: {', '.join(shown)}"
 
 
 def why_apart(senders: Description, receivers: Description, transport: str) -> str | None:

@@ -7,7 +7,7 @@ import msgspec
 
 from middlemark.model.description import DEFAULT_CONFIGURATION, Description, Transport
 from middlemark.model.levels import Level
-from middlemark.model.pairs import EVERY, OWN_WIRE, SAME, sides_of, together, why_apart
+from middlemark.model.pairs import EVERY, OWN_WIRE, SAME, sides_of, together, why_apart, without_common_wire
 from middlemark.model.plan import Note
 from middlemark.model.spelling import did_you_mean, listing, nearest, there_are
 from middlemark.model.units import format_count
@@ -195,9 +195,8 @@ def _targets_of(
     if not found and problems is not None and wanted:
         reasons = [why for name in names if (why := why_apart(senders, receivers, name))]
         telling = [why for why in reasons if OWN_WIRE not in why] or reasons  # prefer wires that others share
-        problems.append(
-            Problem(sweep.levels("pair").place, f"{about.name}: {telling[0] if is_any else listing(telling)}")
-        )
+        why = without_common_wire(senders, receivers) or (telling[0] if is_any else listing(telling))
+        problems.append(Problem(sweep.levels("pair").place, f"{about.name}: {why}"))
     return found
 
 

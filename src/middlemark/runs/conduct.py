@@ -59,7 +59,7 @@ class Built(NamedTuple):
             if worker.description.is_raw_transport or worker.description.language == language
         }
         if all(worker.description.is_raw_transport for worker in kept.values()):
-            text = f"no middleware in {language} is built; `middlemark list adapters` lists all, `build` builds them"
+            text = f"no requested adapter that is built is in {language}; `middlemark list adapters` shows all"
             raise RequestError([Problem("--language", text)])
         return self._replace(workers=kept)
 
