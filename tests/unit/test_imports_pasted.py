@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from imports_cases import codes, fixture, one, read
+from imports_cases import codes, fixture, one, read, results, source
 
 from middlemark.imports import find
 from middlemark.imports.log import ImportedTrial, Log
@@ -223,6 +223,8 @@ def test_a_latency_scan_of_rtiperftest_without_intervals_has_unknown_samples() -
     assert us(small.times.round_trip_ns) == near(mean=78, stdev=13.6, min=62, max=582, p50=74, p90=92, p99=116)
     assert us(large.times.round_trip_ns) == near(mean=88, stdev=16.4, min=68, max=548, p50=84, p90=106, p99=140)
     assert "samples-unknown" in codes(small)
+    shown = {each.code for row in results((source(log), log)) for each in row.warnings}
+    assert "p99-few-samples" not in shown, "the number of samples is unknown, not 0"
 
 
 def test_a_quantile_below_a_lower_one_is_absent_and_named() -> None:

@@ -78,7 +78,8 @@ def tail_warnings(samples: Sequence[int], summaries: Sequence[Summary | None]) -
         return ()
     found: list[RunWarning] = []
     beyond = sum(count // 100 for count, _ in with_p99)
-    if beyond < FEWEST_BEYOND_P99:
+    known = all(count for count, _ in with_p99)  # an imported log may lack the number of samples
+    if known and beyond < FEWEST_BEYOND_P99:
         trials = "one trial" if len(with_p99) == 1 else f"{len(with_p99)} trials"
         found.append(
             RunWarning(
