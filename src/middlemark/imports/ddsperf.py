@@ -10,7 +10,7 @@ from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.ddsperf_costs import Costs, cost_warnings
 from middlemark.imports.lines import Lines, clean, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, NotRead, cell, halved, imported_warning, no_result
-from middlemark.imports.plausible import ascending, out_of_order
+from middlemark.imports.plausible import ascending, contradiction, differ, in_lines, near
 from middlemark.imports.values import Values
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts
@@ -92,10 +92,13 @@ class _Pings:
         self.p50, self.p90, self.p99 = Values(), Values(), Values()
         self.min, self.max = math.inf, 0.0
         self.sum = 0.0
-        self.count = self.truncated = self.out_of_order = 0
-        self.peers: set[bytes] = set()
+        self.count = self.truncated = self.wrong = self.repeated = 0
+        """``wrong``: the number of lines whose figures do not ascend; ``repeated``: the number of lines whose second
+        is not later than that of the line before."""
+        self.peers: dict[bytes, float] = {}
+        """Each peer, and the time of its last line."""
 
-    def add(self, peer: bytes | None, figures: list[bytes], count: int) -> None:
+    def add(self, at: float, peer: bytes | None, figures: list[bytes], count: int) -> None:
         mean, low, p50, p90, p99, high = map(float, figures)
         self.p50.add(p50)
         # ddsperf often prints the maximum as a quantile if fewer than ten round trips of the second are above the
@@ -106,11 +109,13 @@ class _Pings:
             self.p99.add(p99)
         self.min, self.max = min(self.min, low), max(self.max, high)
         self.sum += mean * count
-        self.out_of_order += not ascending((low, p50, p90, p99, high))
+        self.wrong += not (ascending((low, p50, p90, p99, high)) and low <= mean <= high)
         self.count += count
         self.truncated += not self.row and count > _KEPT
-        if peer not in self.peers and len(self.peers) < _MOST:
-            self.peers.add(peer or b"")
+        name = peer or b""
+        self.repeated += at <= self.peers.get(name, -1.0)
+        if name in self.peers or len(self.peers) < _MOST:
+            self.peers[name] = at
 
 
 class _Subscriber:
@@ -122,11 +127,23 @@ class _Subscriber:
         self.silent = 0
         self.received = self.lost = 0
         self.before: float | None = None
+        self.total_before: int | None = None
+        """The total before the first line; None: no line has been read."""
+        self.total = 0
+        self.lines = self.repeated = self.wrong = 0
+        """``repeated``: as of pings; ``wrong``: the number of lines whose rates do not fit the messages or the size."""
         self.times = _Pings(row)
         """The one-way latencies that a subscriber prints with ``-l``."""
 
-    def add(self, at: float, lost: int, delta: int, rate: float) -> None:
+    def add(self, at: float, size: int, total: int, lost: int, delta: int, rate: float, mbits: float) -> None:
         since = at - self.before if self.before is not None else 0.0
+        self.lines += 1
+        self.repeated += self.before is not None and since <= 0
+        self.wrong += not near(mbits, rate * size * 8e-6, _RATE_ROUNDING * size * 8e-6 + 0.01) or (
+            0 < since < _NEXT_SECOND and not near(rate, delta / since, _RATE_ROUNDING)
+        )
+        self.total_before = total - delta if self.total_before is None else self.total_before
+        self.total = total
         self.before = at
         if delta == 0:
             self.silent += self.rates.number > 0
@@ -138,6 +155,12 @@ class _Subscriber:
         self.lost = max(self.lost, lost)
 
 
+_RATE_ROUNDING = 10.0
+"""ddsperf prints rates in multiples of this number of messages/s."""
+_NEXT_SECOND = 1.5
+"""Lines at most this number of seconds apart are of consecutive seconds. ddsperf prints no line for a silent second."""
+
+
 def _read(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
     pings: dict[tuple[bytes, bytes], _Pings] = {}
@@ -146,7 +169,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     publishers: set[int] = set()
     costs: dict[str, Costs] = {"": Costs()}
     ours, row, before = False, "", b""
-    ping, sub, other = _PING.fullmatch, _SUB.fullmatch, _OTHER.fullmatch
+    ping, other = _PING.fullmatch, _OTHER.fullmatch
     for batch in lines:
         for index, line in enumerate(batch):
             last, before = before, line
@@ -155,20 +178,14 @@ def _read(blocks: Iterable[bytes]) -> Log:
             if b" mean " in line:
                 found = ping(line) or ping(line.rstrip())
                 if found is not None:
-                    pid, _, peer, size, *figures, count = found.groups()
+                    pid, at, peer, size, *figures, count = found.groups()
                     if b"," in line:  # a decimal comma, as some locales print it
                         figures = [each.replace(b",", b".") for each in figures]
                     times = pings.get((pid, size)) or pings.setdefault((pid, size), _Pings(row))
-                    times.add(peer, figures, int(count))
+                    times.add(number(at), peer, figures, int(count))
                     continue
             elif b" delta " in line:
-                found = sub(line.rstrip())
-                if found is not None:
-                    pid, at, size, _, lost, delta, _, rate, _ = found.groups()
-                    if int(size):  # a size of 0: the process has received nothing yet
-                        key = (int(pid), int(size))
-                        of = subscribers.get(key) or subscribers.setdefault(key, _Subscriber(row))
-                        of.add(number(at), int(lost), int(delta), 1e3 * number(rate))
+                if _received(line.rstrip(), row, subscribers):
                     continue
             elif b" rss:" in line and costs[row].read(line.rstrip()):
                 continue
@@ -196,14 +213,27 @@ def _read(blocks: Iterable[bytes]) -> Log:
     )
 
 
+def _received(line: bytes, row: str, subscribers: dict[tuple[int, int], _Subscriber]) -> bool:
+    """Read a line with the messages that a subscriber received. Returns False for any other line."""
+    found = _SUB.fullmatch(line)
+    if found is None:
+        return False
+    pid, at, size, total, lost, delta, _, rate, mbits = found.groups()
+    if int(size):  # a size of 0: the process has received nothing yet
+        of = subscribers.setdefault((int(pid), int(size)), _Subscriber(row))
+        counts = map(int, (size, total, lost, delta))
+        of.add(number(at), *counts, rate=1e3 * number(rate), mbits=number(mbits))
+    return True
+
+
 def _one_way(line: bytes, row: str, subscribers: dict[tuple[int, int], _Subscriber]) -> bool:
     """Read a line with the one-way latency of a subscriber. Returns False for any other line."""
     found = _SUBLAT.fullmatch(line)
     if found is None:
         return False
-    pid, _, peer, size, *figures, count = found.groups()
+    pid, at, peer, size, *figures, count = found.groups()
     of = subscribers.setdefault((int(pid), int(size)), _Subscriber(row))
-    of.times.add(peer, [each.replace(b",", b".") for each in figures], int(count))
+    of.times.add(number(at), peer, [each.replace(b",", b".") for each in figures], int(count))
     return True
 
 
@@ -268,7 +298,7 @@ def _round_trips(pid: int, size: int, of: _Pings, timeouts: int, publishes: bool
         imported_warning(where),
         halved(TOOL),
         *([_of_seconds("each of its quantiles", "that quantile's values", seconds)] * (seconds > 1)),
-        *out_of_order(of.out_of_order, seconds),
+        *_doubts(of),
     ]
     if publishes:
         warnings.append(
@@ -326,7 +356,13 @@ def _stream(size: int, of: _Subscriber) -> ImportedTrial:
         warnings.append(_of_seconds("its rate", "the rates", of.rates.number))
     if of.times.p50.number > 1:
         warnings.append(_of_seconds("each of its quantiles", "that quantile's values", of.times.p50.number))
-    warnings += out_of_order(of.times.out_of_order, of.times.p50.number)
+    warnings += _doubts(of.times)
+    if of.total_before is not None:
+        warnings += [
+            *_repeated(of.repeated),
+            *in_lines(of.wrong, of.lines, "the rate, the messages and the Mb/s do not fit together"),
+            *differ("the sum of its messages", of.received, "the difference of its totals", of.total - of.total_before),
+        ]
     return ImportedTrial(
         cell=where,
         times=Times(one_way_from_sent_ns=_summary(of.times, SUBLAT_FORM["50%"].ns)) if of.times.count else Times(),
@@ -337,6 +373,16 @@ def _stream(size: int, of: _Subscriber) -> ImportedTrial:
         rate_total_hz=rate,
         warnings=tuple(warnings),
     )
+
+
+def _doubts(of: _Pings) -> list[RunWarning]:
+    wrong = in_lines(of.wrong, of.p50.number, "the mean, quantiles, minimum and maximum do not fit together")
+    return [*wrong, *_repeated(of.repeated)]
+
+
+def _repeated(lines: int) -> list[RunWarning]:
+    text = f"the seconds of {lines:,} lines are not later than those of the lines before"
+    return [contradiction(text, "all lines are counted")] if lines else []
 
 
 def _of_seconds(figure: str, values: str, seconds: int) -> RunWarning:

@@ -7,6 +7,7 @@ from typing import Any
 from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
 from middlemark.imports.objects import Objects, count, documents, figure, text_of, word
+from middlemark.imports.plausible import differ
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts
 
@@ -73,8 +74,24 @@ def _datagrams(where: Cell, total: Mapping[str, Any]) -> ImportedTrial | None:
         rate_hz=rate,
         rate_total_hz=rate,
         sent_hz=packets / seconds,
-        warnings=(imported_warning(where),),
+        warnings=(
+            imported_warning(where),
+            *_bits(total),
+            *_doubt("its bytes", figure(total.get("bytes")), "datagrams × size", float(packets * where.size)),
+            *_doubt("its lost per cent", figure(total.get("lost_percent")), "lost ÷ all", 100 * lost / (packets or 1)),
+        ),
     )
+
+
+def _bits(total: Mapping[str, Any]) -> tuple[RunWarning, ...]:
+    """Return a warning if the rate does not fit the bytes and the seconds."""
+    seconds, sent = figure(total.get("seconds")), figure(total.get("bytes"))
+    by_bytes = None if not seconds or sent is None else 8 * sent / seconds
+    return _doubt("its bit/s", figure(total.get("bits_per_second")), "bytes × 8 ÷ seconds", by_bytes)
+
+
+def _doubt(name: str, value: float | None, of_what: str, other: float | None) -> tuple[RunWarning, ...]:
+    return () if value is None or other is None else differ(name, value, of_what, other)
 
 
 def _bytes(where: Cell, end: Mapping[str, Any]) -> ImportedTrial | None:
@@ -92,7 +109,12 @@ def _bytes(where: Cell, end: Mapping[str, Any]) -> ImportedTrial | None:
         rate_hz=rate,
         rate_total_hz=rate,
         sent_hz=None if sent is None else sent / 8 / where.size,
-        warnings=(imported_warning(where), writes),
+        warnings=(
+            imported_warning(where),
+            writes,
+            *_bits(_table(end, "sum_received")),
+            *_bits(_table(end, "sum_sent")),
+        ),
     )
 
 

@@ -19,6 +19,7 @@ from middlemark.imports.performance_test_rates import (
     PrintedSecond,
     size_of,
 )
+from middlemark.imports.plausible import contradiction, in_lines
 from middlemark.model.outcome import Failure, RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
 
@@ -301,6 +302,10 @@ def _warnings(of: CountsTally, figures: Summary | None, pattern: str) -> list[Ru
                 "use the tool's round-trip mode, or run both on one machine",
             )
         )
+    found += in_lines(of.wrong, of.rows, "the mean latency is not between minimum and maximum")
+    if of.size_differs:
+        text = "its received bytes are not those of the received messages of the size in the type's name"
+        found.append(contradiction(text, "the counts come from the rates"))
     if of.repeated:
         found.append(
             RunWarning(

@@ -11,6 +11,7 @@ import re
 import msgspec
 
 from middlemark.imports.columns import Form, Over, PrintedColumn, summary_columns
+from middlemark.imports.plausible import between
 from middlemark.model.times import Summary
 
 _SOURCE = "analysis_result.cpp (columns), data_runner.hpp (division)"
@@ -258,6 +259,14 @@ class CountsTally:
         self._own_divisor = form in (OF_1_3, SINCE_2)
         self.repeated = False
         """True if the time in the rows goes backwards."""
+        self.rows = self.wrong = 0
+        """The number of rows, and of rows whose mean latency is not between minimum and maximum."""
+        self.sized = size > 0
+
+    @property
+    def size_differs(self) -> bool:
+        """True if the name of the type has a size, but the received bytes are not those of such messages."""
+        return self.sized and not self._fits
 
     @property
     def since_boot(self) -> bool:
@@ -267,6 +276,8 @@ class CountsTally:
 
     def add(self, row: PrintedSecond) -> None:
         """Add a row, in the order of the log."""
+        self.rows += 1
+        self.wrong += not between(row.low, row.mean, row.high)
         length = row.seconds or 1.0
         self._shortest, self._longest = min(self._shortest, length), max(self._longest, length)
         if row.received or self._form is not OF_1_3:  # in 1.3, a row without messages repeats earlier bytes

@@ -30,17 +30,36 @@ def ascending(figures: Iterable[float | None]) -> bool:
     return all(lower <= higher for lower, higher in itertools.pairwise(known))
 
 
-def out_of_order(lines: int, of: int) -> tuple[RunWarning, ...]:
-    """Return a warning if the minimum, quantiles and maximum of some lines do not ascend."""
+def in_lines(lines: int, of: int, text: str) -> tuple[RunWarning, ...]:
+    """Return a warning if the figures of some lines contradict each other. ``text``: what does not fit in them."""
     if not lines:
         return ()
-    text = f"in {lines:,} of {of:,} lines the minimum, quantiles and maximum do not ascend"
-    return (contradiction(text, "the figures are read as printed"),)
+    return (contradiction(f"in {lines:,} of {of:,} lines {text}", "the figures are read as printed"),)
+
+
+def near(value: float, other: float, rounding: float = 0.0) -> bool:
+    """Say whether two figures agree, if one of them is rounded by at most ``rounding``."""
+    return abs(value - other) <= _TOLERANCE * max(abs(value), abs(other)) + rounding
+
+
+def between(low: float | None, mean: float | None, high: float | None) -> bool:
+    """Say whether the mean is between minimum and maximum, except for rounding. None is skipped."""
+    if mean is None:
+        return True
+    return not (
+        (low is not None and mean < low - _BETWEEN * abs(low))
+        or (high is not None and mean > high + _BETWEEN * abs(high))
+    )
+
+
+def out_of_order(lines: int, of: int) -> tuple[RunWarning, ...]:
+    """Return a warning if the minimum, quantiles and maximum of some lines do not ascend."""
+    return in_lines(lines, of, "the minimum, quantiles and maximum do not ascend")
 
 
 def differ(name: str, value: float, of_what: str, other: float) -> tuple[RunWarning, ...]:
     """Return a warning if ``value`` differs by more than ``_TOLERANCE`` from ``other``, the value by other figures."""
-    if abs(value - other) <= _TOLERANCE * max(abs(value), abs(other)) + _SMALL:
+    if near(value, other, _SMALL):
         return ()
     return (contradiction(f"{name} is {value:,.6g}, but {of_what} is {other:,.6g}", f"{name} is shown as printed"),)
 
@@ -135,18 +154,25 @@ def _in_order(summary: Summary, kind: str, found: list[RunWarning]) -> Summary:
     low, high, mean = summary.min, summary.max, summary.mean
     if low is not None and high is not None and low > high:
         found.append(contradiction(f"its minimum {kind} is above its maximum", "both are shown as printed"))
-    elif mean is not None and (
-        (low is not None and mean < low * (1 - _BETWEEN)) or (high is not None and mean > high * (1 + _BETWEEN))
-    ):
+    elif mean is not None and not between(low, mean, high):
         found.append(
             contradiction(f"its mean {kind}, {_us(mean)}, is not between minimum and maximum", "the mean is as printed")
         )
+    if low is not None and high is not None and summary.stdev is not None:
+        widest = _WIDEST * max(high - low, 0.0)
+        if summary.stdev > widest * (1 + _BETWEEN) + _ROUNDED_NS:
+            text = f"its standard deviation, {_us(summary.stdev)}, is too large for its minimum and maximum"
+            found.append(contradiction(text, "all three are shown as printed"))
     return msgspec.structs.replace(summary, **dict.fromkeys(out))
 
 
 _BETWEEN = 0.02
 """A mean is wrong only if it is outside minimum and maximum by more than this share, because tools round the three
 differently."""
+_WIDEST = 2**-0.5
+"""A standard deviation is at most this share of the difference of maximum and minimum. Two samples have this share."""
+_ROUNDED_NS = 4_000.0
+"""Some tools print minimum and maximum as halves in whole µs, so their difference may be too small by this."""
 
 
 def _counts(trial: ImportedTrial) -> list[RunWarning]:
@@ -154,10 +180,13 @@ def _counts(trial: ImportedTrial) -> list[RunWarning]:
 
     The counts are compared, or the rates if there are none.
     """
-    if trial.cell.pattern != "stream" or ("subscribers" in trial.cell.unknown and trial.rate_total_hz is None):
-        return []
-    copies = 1 if "subscribers" in trial.cell.unknown else trial.cell.subscribers
     counts = trial.counts
+    if counts is not None and counts.received == 0 and "received" in trial.counted and _timed(trial.times):
+        return [contradiction("no message arrived, but it has times of messages", "both are shown as printed")]
+    round_trips = trial.cell.pattern != "stream"
+    if not round_trips and "subscribers" in trial.cell.unknown and trial.rate_total_hz is None:
+        return []
+    copies = 1 if round_trips or "subscribers" in trial.cell.unknown else trial.cell.subscribers
     if counts is not None and {"sent", "received"} <= set(trial.counted):
         sent, received, unit = float(counts.sent), float(counts.received), "messages"
     elif trial.sent_hz is not None and trial.rate_hz is not None:
@@ -172,6 +201,11 @@ def _counts(trial: ImportedTrial) -> list[RunWarning]:
             f"{received:,.6g} {unit} arrived{of_several}, but only {sent:,.6g} were sent", "both are shown as printed"
         )
     ]
+
+
+def _timed(times: Times) -> bool:
+    summaries = (times.round_trip_ns, times.one_way_ns, times.one_way_from_sent_ns)
+    return any(each is not None and each.max is not None for each in summaries)
 
 
 _MOST_ARRIVED = 1.01

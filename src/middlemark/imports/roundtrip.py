@@ -241,7 +241,7 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
     """
     form = run.form
     wrong = run.seconds.wrong + (run.overall.wrong if run.overall else 0)
-    found = [*out_of_order(wrong, run.seconds.lines + bool(run.overall))]
+    found = [*out_of_order(wrong, run.seconds.lines + bool(run.overall)), *_overall(run)]
     busy_ms, least_busy_ms = run.seconds.busy_ms.median, run.seconds.least_busy_ms.median
     if busy_ms is None or least_busy_ms is None or run.mixed:
         return form, found
@@ -265,6 +265,20 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
             contradiction(text, "it is read as halves, because the tool printed only halves below this heading"),
         ]
     return form, found
+
+
+def _overall(run: _Run) -> list[RunWarning]:
+    """Return a warning if ``# Overall`` leaves out round trips of the seconds above it."""
+    overall, seconds = run.overall, run.seconds
+    if overall is None or not seconds.lines or run.mixed:
+        return []
+    least, most = (overall.minima.least, seconds.minima.least), (overall.maxima.most, seconds.maxima.most)
+    text = ""
+    if overall.count < seconds.count:
+        text = f"`# Overall` counts {overall.count:,} round trips, but its seconds count {seconds.count:,}"
+    elif (least[0] or 0.0) > (least[1] or 0.0) or (None not in most and (most[0] or 0.0) < (most[1] or 0.0)):
+        text = "a second has a smaller minimum or a larger maximum than `# Overall`"
+    return [contradiction(text, "the figures are those of `# Overall`")] if text else []
 
 
 _WHOLE_S = 0.65

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from middlemark.imports.columns import Form, Kind, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning
+from middlemark.imports.plausible import differ
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import QUANTILES, Summary, Times
 from middlemark.stats.quantiles import samples_needed
@@ -132,13 +133,18 @@ def _round_trips(run: _SockperfRun) -> ImportedTrial:
         if field not in QUANTILES or not run.samples or run.samples >= samples_needed(QUANTILES[field])
     }
     halves = (halved(TOOL, ", unless --full-rtt is set"),) if run.form.halves else ()
+    doubts = (
+        differ("the number of its observations", run.samples, "its number of received messages", run.counts.received)
+        if run.samples and "received" in run.counted
+        else ()
+    )
     return ImportedTrial(
         cell=where,
         times=Times(round_trip_ns=Summary(**times)),
         samples=run.samples,
         counts=run.counts if run.counted else None,
         counted=tuple(dict.fromkeys(run.counted)),
-        warnings=(imported_warning(where), *halves),
+        warnings=(imported_warning(where), *halves, *doubts),
     )
 
 

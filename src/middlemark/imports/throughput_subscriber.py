@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import Lines, number, whole
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.imports.plausible import in_lines, near
 from middlemark.imports.values import Values
 from middlemark.model.outcome import RunWarning, TrialCounts
 
@@ -27,8 +28,9 @@ FORM = Form(
 )
 
 _LINE = re.compile(
-    rb"=== \[Subscriber\] +\d+[.,]\d+ Payload size: (\d{1,12}) \| Total received: (\d{1,15}) samples, \d+ bytes \| "
-    rb"Out of order: (\d{1,15}) samples Transfer rate: (\d{1,12}[.,]\d\d) samples/s, \d+[.,]\d+ Mbit/s"
+    rb"=== \[Subscriber\] +(\d{1,12}[.,]\d{1,9}) Payload size: (\d{1,12}) \| Total received: (\d{1,15}) samples, "
+    rb"(\d{1,15}) bytes \| Out of order: (\d{1,15}) samples Transfer rate: (\d{1,12}[.,]\d\d) samples/s, "
+    rb"(\d{1,12}[.,]\d{1,9}) Mbit/s"
 )
 _TOTAL = re.compile(rb"Total received: (\d{1,15}) samples, \d+ bytes")
 _OTHER = re.compile(
@@ -44,9 +46,30 @@ class _Intervals:
     def __init__(self, size: int) -> None:
         self.size = size
         self.rates = Values()
-        self.first = self.last = self.jumps = 0
+        self.first = self.last = self.bytes = self.jumps = 0
+        self.wrong = 0
+        """The number of lines whose totals, rates and interval do not fit together."""
         self.total: int | None = None
         """The number of all samples of the run, which the last lines of the output contain; None: not printed."""
+
+    def add(self, total: int, total_bytes: int, jumps: int, interval_s: float, rate: float, mbits: float) -> None:
+        """Add a line: the totals so far, the length of the interval and its rates."""
+        each = self.size + _EXTRA_BYTES
+        fits = near(mbits, rate * each * 8e-6, _MBIT / interval_s if interval_s else 0.0)
+        if self.rates.number:
+            more = total - self.last
+            fits &= total_bytes - self.bytes == more * each and near(more, rate * interval_s, 1.0)
+        else:
+            self.first = total
+        self.wrong += not fits
+        self.last, self.bytes, self.jumps = total, total_bytes, jumps
+        self.rates.add(rate)
+
+
+_EXTRA_BYTES = 8
+"""The number and the length in each sample, which the tool counts as received bytes."""
+_MBIT = 1.0
+"""The tool cuts the bytes of an interval off to whole multiples of 1 Mbit."""
 
 
 def _read(blocks: Iterable[bytes]) -> Log:
@@ -54,14 +77,12 @@ def _read(blocks: Iterable[bytes]) -> Log:
     runs: list[_Intervals] = []
     for index, line in lines.each():
         if found := _LINE.fullmatch(line):
-            size, total = int(found[1]), whole(found[2])
+            interval_s, size, total = number(found[1]), int(found[2]), whole(found[3])
             run = runs[-1] if runs else None
             if run is None or run.total is not None or total < run.last or size != run.size:
                 run = _Intervals(size)
-                run.first = total
                 runs.append(run)
-            run.last, run.jumps = total, whole(found[3])
-            run.rates.add(number(found[4]))
+            run.add(total, whole(found[4]), whole(found[5]), interval_s, number(found[6]), number(found[7]))
         elif (found := _TOTAL.fullmatch(line)) and runs:
             runs[-1].total = whole(found[1])
         elif _OTHER.fullmatch(line) is None:
@@ -84,6 +105,7 @@ def _measured(run: _Intervals) -> ImportedTrial:
             f"{'of the whole run' if run.total is not None else 'after the first line'}",
             "a stall of one second does not show",
         ),
+        *in_lines(run.wrong, run.rates.number, "the totals, the rates and the interval do not fit together"),
     ]
     if run.jumps:
         warnings.append(

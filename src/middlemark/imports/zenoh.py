@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from middlemark.imports.columns import Form, PrintedColumn
 from middlemark.imports.lines import Lines, number
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.imports.plausible import contradiction, in_lines
 from middlemark.imports.values import Values
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Times
@@ -31,7 +32,7 @@ RATE_FORM = Form(
     ),
 )
 
-_PING = re.compile("(\\d{1,12}) bytes: seq=(\\d{1,12}) rtt=(\\d{1,12})[µμ]s lat=\\d{1,12}[µμ]s")
+_PING = re.compile("(\\d{1,12}) bytes: seq=(\\d{1,12}) rtt=(\\d{1,12})[µμ]s lat=(\\d{1,12})[µμ]s")
 _PING_KNOWN = re.compile(rb"^\d+ bytes: seq=\d+ rtt=\d+", re.M)
 _RATE = re.compile(rb"(\d{1,12}(?:[.,]\d{1,20})?) msg/s")
 _TOTAL = re.compile(rb"Received (\d{1,12}) messages over (\d{1,12}(?:[.,]\d{1,9})?) ?s.*")
@@ -39,33 +40,53 @@ _RATE_KNOWN = re.compile(rb"^(?:\d+(?:[.,]\d+)? msg/s$|Received \d+ messages ove
 _OTHER = re.compile(rb"Warming up for .*|Opening session\.*|Press CTRL-C.*|Declaring .*|\d{4}-\d\d-\d\dT\S+ +[A-Z]+ .*")
 
 
+class _Pings:
+    """The round trips of one run, in µs."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.us = Values()
+        self.repeated = self.wrong = 0
+        """The number of lines that repeat a number, and of lines in which ``lat`` is not half of ``rtt``."""
+
+
 def _read_ping(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
-    runs: list[tuple[int, Values]] = []
+    runs: list[_Pings] = []
     last = -1
     for index, line in lines.each():
         found = _PING.fullmatch(line.decode(errors="replace"))
         if found is not None:
-            size, seq = int(found[1]), int(found[2])
-            if not runs or seq <= last or size != runs[-1][0]:
-                runs.append((size, Values()))
-            runs[-1][1].add(float(found[3]))
+            size, seq, rtt, lat = map(int, found.groups())
+            if not runs or seq < last or size != runs[-1].size or (seq == last == 0):
+                runs.append(_Pings(size))
+                last = -1
+            run = runs[-1]
+            run.us.add(float(rtt))
+            run.repeated += seq == last
+            run.wrong += abs(rtt - 2 * lat) > 1
             last = seq
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
-    measured = tuple(_round_trips(size, us) for size, us in runs)
+    measured = tuple(map(_round_trips, runs))
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _round_trips(size: int, us: Values) -> ImportedTrial:
-    where = cell("zenoh (z_ping)", size, publishers=1, topics=1, rate="max")
+def _round_trips(run: _Pings) -> ImportedTrial:
+    us = run.us
+    where = cell("zenoh (z_ping)", run.size, publishers=1, topics=1, rate="max")
+    repeated = contradiction(f"{run.repeated:,} lines repeat a number", "all lines are counted")
     return ImportedTrial(
         cell=where,
         times=Times(round_trip_ns=us.summary(PING_FORM["rtt"].ns)),
         samples=us.number,
         counts=TrialCounts(received=us.number),
         counted=("received",),
-        warnings=(imported_warning(where),),
+        warnings=(
+            imported_warning(where),
+            *in_lines(run.wrong, us.number, "`lat` is not half of `rtt`"),
+            *((repeated,) if run.repeated else ()),
+        ),
     )
 
 
