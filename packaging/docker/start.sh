@@ -5,4 +5,4 @@ set -euo pipefail
 root=$(readlink -f -- "${BASH_SOURCE[0]%/*}/../..")
 # shellcheck source=packaging/docker/ros.sh
 source "$root/packaging/docker/ros.sh"
-MIDDLEMARK_SETUP=off exec "$root/middlemark" "$@"
+MIDDLEMARK_NAME=middlemark MIDDLEMARK_SETUP=off exec "$root/middlemark" "$@"

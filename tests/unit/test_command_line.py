@@ -5,7 +5,9 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +32,8 @@ from middlemark.sites.check import Checked
 from middlemark.sites.host import Facts
 from outputs import read_output
 
-LOGS = Path(__file__).resolve().parents[1] / "fixtures" / "imports"
+ROOT = Path(__file__).resolve().parents[2]
+LOGS = ROOT / "tests" / "fixtures" / "imports"
 
 
 def asked(*words: object) -> Result:
@@ -551,3 +554,32 @@ def test_the_advice_switches_the_set_up_on_if_it_is_off(monkeypatch: pytest.Monk
 def test_the_shell_completes_metrics_checks_and_runs(typed: list[str], begun: str, expected: str) -> None:
     found: list[Any] = ShellComplete(group, {}, "middlemark", "_X").get_completions(typed, begun)
     assert expected in [each.value for each in found]
+
+
+def test_printed_commands_begin_as_the_user_typed_them(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = sorted(runs.iterdir())[0]
+    monkeypatch.setenv("MIDDLEMARK_NAME", "../bench/middlemark")
+    texts = [asked("help", verb).output for verb in VERBS] + [asked("--help").output, asked("show", stored).output]
+    assert all("../bench/middlemark" in each for each in texts)
+    assert not re.search(r"(?<!\.\./bench/)middlemark [a-z]", "".join(texts))
+    assert "middlemark " in asked("report", stored, "--markdown", "-").output
+    data = asked("show", stored, "--format", "json").output + asked("report", stored, "--markdown", "-").output
+    assert "../bench" not in data
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("./middlemark", "./middlemark"),
+        ("bash middlemark", "./middlemark"),
+        ("../*/middlemark", f"../{ROOT.name}/middlemark"),
+        ("PATH=$PWD:$PATH; middlemark", "middlemark"),
+    ],
+)
+def test_the_launcher_passes_on_its_name(typed: str, name: str) -> None:
+    environment = {each: value for each, value in os.environ.items() if each != "MIDDLEMARK_NAME"}
+    done = subprocess.run(
+        ["bash", "-c", f"{typed.replace('*', ROOT.name)} nope"],
+        cwd=ROOT, env={**environment, "MIDDLEMARK_SETUP": "off"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert f"`{name} help`" in done.stderr

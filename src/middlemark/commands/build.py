@@ -148,7 +148,9 @@ def _build_version(adapter: str, folder: Path, label: str | None) -> int:
     os.replace(aside, kept)
     name = kept.name.removeprefix(PREFIX)
     click.echo(f"{name}: {about.title} {about.version}, {about.library}")
-    click.echo(f"compare both: ./middlemark run --adapter {adapter},{name}, then ./middlemark compare RUN --by version")
+    from middlemark.show.output import say
+
+    say(f"compare both: ./middlemark run --adapter {adapter},{name}, then ./middlemark compare RUN --by version")
     return exits.OK
 
 

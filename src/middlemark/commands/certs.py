@@ -24,7 +24,7 @@ def command(folder: str) -> int:
     from middlemark.model.description import Credential
     from middlemark.security.authority import LIFE, make_set
     from middlemark.security.layout import IDENTITIES, files
-    from middlemark.show.output import write_facts
+    from middlemark.show.output import say, write_facts
 
     try:
         make_set(folder)
@@ -36,5 +36,5 @@ def command(folder: str) -> int:
     listed = files(get_args(Credential), IDENTITIES)
     whose = {True: " (readable only by you)", False: ""}
     write_facts(*((f"  {each.name}", f"{each.what}{whose[each.secret]}") for each in listed))
-    click.echo(f"To measure with this set: middlemark run … --security encrypted --certs {folder}")
+    say(f"To measure with this set: middlemark run … --security encrypted --certs {folder}")
     return exits.OK

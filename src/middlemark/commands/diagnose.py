@@ -85,7 +85,7 @@ def _text(run: "MeasuredRun", found: "tuple[Diagnosis, ...]", *, several: bool) 
     folder = shown_path(run.folder)
     lines = [line for each in found for line in wrapped(each.sentence, output.width())]
     if any(each.lift for each in found):
-        lines.append(f"To measure before and after: middlemark diagnose {folder} --try")
+        lines += wrapped(f"To measure before and after: middlemark diagnose {folder} --try", output.width())
     title = [f"{folder}:"] if several else []
     return "\n".join([*title, *(lines or ["The trials have no evidence that a row met a limit."])]) + "\n"
 

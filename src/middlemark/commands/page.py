@@ -252,9 +252,9 @@ def usage(command: click.Command, ctx: click.Context, width: int) -> Iterator[st
 
 def examples(listed: Iterable[Example], width: int) -> Iterator[str]:
     """Yield each command and its purpose: on the same line if all commands and purposes fit, else on the next line."""
-    from middlemark.show.wrapping import wrap
+    from middlemark.show.wrapping import as_typed, wrap
 
-    commands = [(f"middlemark {each.command}", each.means) for each in listed]
+    commands = [(as_typed(f"middlemark {each.command}"), each.means) for each in listed]
     longest = max(len(command) for command, _ in commands)
     if all(longest + len(means) + 7 <= width for _, means in commands):
         yield from (f"  {command:<{longest}}  # {means}" for command, means in commands)

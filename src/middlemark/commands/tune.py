@@ -137,6 +137,7 @@ def _print_plan(found: "dict[str, tuple[Setting, ...]]", output_format: str) -> 
     from middlemark.show import output
     from middlemark.show.json.machine import PlannedChange, TunePlanOutput
     from middlemark.show.records import render
+    from middlemark.show.wrapping import as_typed
 
     changes = [_planned(check, change) for check, some in found.items() for change in some]
     if output_format == "text":
@@ -145,7 +146,7 @@ def _print_plan(found: "dict[str, tuple[Setting, ...]]", output_format: str) -> 
             remark = "# unchanged" if each.now == each.after else f"# now {each.now or 'free'}"
             cannot = f"; cannot be set: {each.cannot}" if each.cannot else ""
             lines.append(f"{each.command}  {remark}; {each.check}{cannot}")
-        text = "".join(f"{line}\n" for line in lines)
+        text = "".join(f"{as_typed(line)}\n" for line in lines)
     else:
         text = render(output_format, TunePlanOutput(changes=tuple(changes)), PlannedChange, changes)
     return exits.CELL_FAILED if output.failed(text) else exits.OK
@@ -176,6 +177,7 @@ def _planned(check: str, change: "Setting") -> "PlannedChange":
 
 def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
     from middlemark import interrupts
+    from middlemark.show import output
     from middlemark.system import changes, settings
     from middlemark.system.journal import Journal, JournalError
 
@@ -199,7 +201,7 @@ def _apply(found: "dict[str, tuple[Setting, ...]]", *, persists: bool) -> int:
         raise MeasureError(f"nothing is changed: {error}", error.advice) from None
     for each in wanted:
         click.echo(f"{each.target} = {each.value}")
-    click.echo("to restore: middlemark tune restore")
+    output.say("to restore: middlemark tune restore")
     return exits.CELL_FAILED if refused else exits.OK
 
 
@@ -281,9 +283,9 @@ def _print_changed(output_format: str) -> int:
         orphaned = "; its process has ended, so the setting must be restored" if each.is_orphaned else ""
         click.echo(f"{each.target} = {each.after} (before: {each.before or 'free'}{file}{orphaned})")
     if changed:
-        click.echo("to restore them: middlemark tune restore")
+        output.say("to restore them: middlemark tune restore")
     else:
-        click.echo("nothing is changed; `middlemark tune plan` prints the changes that doctor recommends")
+        output.say("nothing is changed; `middlemark tune plan` prints the changes that doctor recommends")
     return exits.OK
 
 

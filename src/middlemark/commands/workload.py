@@ -171,6 +171,8 @@ def _write(text: str, out: str, first: str = "to measure it: ") -> int:
 
     ``first``: the words before the command. Return the exit code.
     """
+    from middlemark.show.output import say
+
     if out == "-":
         click.echo(text, nl=False)
         return exits.OK
@@ -179,5 +181,5 @@ def _write(text: str, out: str, first: str = "to measure it: ") -> int:
     except OSError as error:
         raise RequestError([Problem("--out", f"{out}: {error.strerror or error}")]) from None
     shown = out if out.endswith(".toml") or "/" in out else f"./{out}"
-    click.echo(f"{out}: written; {first}middlemark run {shown}")
+    say(f"{out}: written; {first}middlemark run {shown}")
     return exits.OK

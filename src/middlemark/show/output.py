@@ -13,7 +13,7 @@ import click
 from msgspec.structs import replace
 
 from middlemark.show import View
-from middlemark.show.wrapping import wrap
+from middlemark.show.wrapping import as_typed, wrap
 
 
 def is_terminal() -> bool:
@@ -52,6 +52,11 @@ def failed(text: str) -> bool:
     if unwritten is not None:
         tell(unwritten)
     return unwritten is not None
+
+
+def say(text: str) -> None:
+    """Print a line to stdout, with commands as the user types them."""
+    click.echo(as_typed(text))
 
 
 def write_facts(*pairs: tuple[str, str]) -> str | None:
@@ -110,6 +115,6 @@ def tell(text: str, advice: str = "") -> None:
     """Print a message, and ``advice`` below it, to stderr, wrapped on a terminal."""
     columns = shutil.get_terminal_size().columns if sys.stderr is not None and sys.stderr.isatty() else None
     for begin, line in (("middlemark: ", text), ("  ", advice)):
-        lines = wrap(begin + line, columns - 2) if columns else [begin + line]
+        lines = wrap(begin + line, columns - 2) if columns else [begin + as_typed(line)]
         if line:
             click.echo("\n  ".join(lines), err=True)

@@ -17,6 +17,7 @@ from middlemark.model.run import Run
 from middlemark.model.units import format_count, format_seconds
 from middlemark.show import View, expectations
 from middlemark.show.terminal import command_lines, cut, paragraph, printed, terminal, wrapped
+from middlemark.show.wrapping import as_typed
 from middlemark.verdicts.names import plain, warning_name
 from middlemark.verdicts.rows import Row
 
@@ -186,8 +187,8 @@ def _stated(name: str, statement: Statement, style: str, width: int) -> Iterator
     lines[0].stylize(style, 0, len(name))
     yield from lines
     if statement.remedy:
-        remedy, arrow = plain(statement.remedy), f"{'':<{_HEAD}}→ "
-        if remedy.startswith("middlemark "):  # a command is never cut
+        remedy, arrow = as_typed(plain(statement.remedy)), f"{'':<{_HEAD}}→ "
+        if statement.remedy.startswith("middlemark "):  # a command is never cut
             yield from map(Text, command_lines(arrow, remedy, width))
             return
         begin = wrapped(remedy, min(width - _HEAD - 3, _MOST_REMEDY))[0]

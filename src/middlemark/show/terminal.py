@@ -13,7 +13,7 @@ from rich.text import Text
 
 from middlemark.document.table import NEVER_HIDDEN, Column, Line, Table, TableCell
 from middlemark.show import View
-from middlemark.show.wrapping import wrap
+from middlemark.show.wrapping import as_typed, wrap
 from middlemark.verdicts.names import plain
 
 _WORD = re.compile(r"""(?:'[^']*'|"[^"]*"|\S)+""")
@@ -67,10 +67,13 @@ def paragraph(text: str, width: int, style: str = "", *, first: str = "", most: 
 
 
 def command_lines(first: str, command: str, width: int) -> list[str]:
-    """Return ``first`` and a command, wrapped with backslashes so that a shell reads one line. No word is broken."""
+    """Return ``first`` and a command as the user types it, wrapped with backslashes so that a shell reads one line.
+
+    No word is broken.
+    """
     indent = cell_len(first)
     lines = [""]
-    for word in _WORD.findall(command):
+    for word in _WORD.findall(as_typed(command)):
         if lines[-1] and cell_len(f"{lines[-1]} {word}") > width - indent - 2:
             lines[-1] += " \\"
             lines.append("")

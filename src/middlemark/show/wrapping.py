@@ -1,5 +1,6 @@
 """Wrap text to a width. Imports little, because help pages and errors must appear at once."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 
@@ -10,16 +11,29 @@ _UNIT = re.compile(r"([0-9]) (%|µs|ms|s|min|h|B|KiB|MiB|Hz|kHz)(?![a-zA-Z])")
 _REMARK = re.compile(r"\((?:default: [^()]{1,16}|may be repeated)\)")
 """A short remark about an option. It is never broken across lines."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
+_COMMAND = re.compile(r"(?<![\w./-])(?:\./)?middlemark (?=[a-z]|VERB)")
+"""The first word of a command of Middlemark within a text."""
+
+
+def as_typed(text: str) -> str:
+    """Return the text with each command of Middlemark as the user types it.
+
+    ``./middlemark`` puts the name by which it was started into the variable ``MIDDLEMARK_NAME``, because `middlemark`
+    is no command in a checkout. Files and data for programs always contain `middlemark`.
+    """
+    name = os.environ.get("MIDDLEMARK_NAME", "middlemark")
+    return text if name == "middlemark" else _COMMAND.sub(lambda _: f"{name} ", text)
 
 
 def wrap(text: str, width: int) -> list[str]:
     """Return a text without line breaks in lines of at most ``width`` columns, broken at blanks if possible.
 
-    Returns at least one line. If the line before the last has several words, the last line has at least two.
+    Returns at least one line. If the line before the last has several words, the last line has at least two. Commands
+    are as the user types them.
     """
     lines: list[str] = []
     line, width = "", max(width, 1)
-    whole = _REMARK.sub(lambda found: found[0].replace(" ", _NO_BREAK), text)
+    whole = _REMARK.sub(lambda found: found[0].replace(" ", _NO_BREAK), as_typed(text))
     for word in _UNIT.sub(rf"\1{_NO_BREAK}\2", whole).split(" "):
         candidate = f"{line} {word}" if line else word
         if cell_len(candidate) <= width:
