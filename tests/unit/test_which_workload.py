@@ -5,19 +5,23 @@ from typing import Any
 
 import msgspec
 import pytest
+import report_runs
 from descriptions import transport
 from report_runs import ROBOT, cell, document_of, robot, run_of, spread
 
 from middlemark.document.next_steps import next_of
 from middlemark.model.cell import carrying
-from middlemark.model.outcome import Failure
+from middlemark.model.outcome import Failure, RunWarning
 from middlemark.model.plan import Limits, Race, Wanted
+from middlemark.model.times import Summary
 from middlemark.plan.rounds import racing
 from middlemark.problems import RequestError
+from middlemark.show.dry_run import render as dry_run
 from middlemark.show.html.data import graphs
 from middlemark.show.json.which import render_json
 from middlemark.show.which import render_table
 from middlemark.stats.candidates import Attempt, attempt, holds
+from middlemark.stats.noise import DISTURBED
 from middlemark.stats.trials import TrialSummary
 from middlemark.stats.workload import EdgeTrial, too_short
 from middlemark.verdicts.race import RaceVerdict, elimination, races, rounds_of
@@ -141,17 +145,45 @@ def test_the_screen_names_the_edges() -> None:
         "lyra shm is best for robot, a process each: the worst edge's p99 takes 0.98 times its deadline "
         "(image → detector), 2.00 × the baseline. Sure"
     )
-    assert "of deadline p99 µs processors × baseline rounds" in text
+    assert "of deadline p99 µs CPU × baseline rounds" in text
     assert "lyra shm ✓ 0.98 9,800 0.59 2.00 6 best" in text
     assert "vega udp ✗ 1.02 10,200 0.61 2.08 6 misses the deadline" in text
     assert "baseline shm (copying) ✓ 0.49" in text
-    assert "lyra shm meets every deadline; image → detector fails first over vega udp and lyra udp; " in text
+    assert "lyra shm meets every deadline (worst edge: image → detector); image → detector fails first over" in text
     assert "no result over deneb udp." in text
     [table] = graphs(document_of(race(FIELD)))
-    over = "meets its deadlines over lyra shm, not over vega udp and lyra udp (image → detector fails first)"
-    assert over in table["conclusion"]
+    assert table["conclusion"].startswith(
+        "robot: meets its deadlines over lyra shm (worst edge: image → detector), not over"
+    )
+    assert table["conclusion"].endswith("not over vega udp and lyra udp (image → detector fails first).")
     assert "eliminated: 1 misses the deadline (vega udp); 1 significantly slower; 1 failed (deneb udp)" in text
     assert max(map(len, lines)) <= 100
+
+
+def test_an_edge_without_a_p99_is_judged_by_its_longest_latency_and_the_answer_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(report_runs, "_times", lambda p50: Summary(p50=p50, p90=p50 * 1.2, max=p50 * 2))
+    text = " ".join(render_table(answer(race(FIELD)), "runs/it", 100, None).split())
+    assert "the worst edge's longest latency takes 0.98 times its deadline (image → detector)" in text
+    assert "lyra shm ✓ 0.98 max 9,8" in text
+    assert "no p99: its trials have 1,000 messages" in text
+
+
+def test_a_disturbed_machine_is_named_even_if_no_candidate_holds() -> None:
+    warning = RunWarning(DISTURBED, "in trial 1: other processes had 40 %", "end the other processes")
+    run = run_of({robot("lyra", "udp"): spread(1.5, 6)}, command=COMMAND, warnings=(warning,))
+    plan = msgspec.structs.replace(run.file.plan, race=Race(experiments=((0,),), budget_s=1200.0, question=True))
+    run = msgspec.structs.replace(run, file=msgspec.structs.replace(run.file, plan=plan))
+    assert "warnings: machine disturbed: end the other processes" in render_table(answer(run), "runs/it", 100, None)
+
+
+def test_the_budget_that_a_refusal_proposes_is_enough_for_the_exact_test() -> None:
+    plan = run_of({robot("shm", "shm"): [0.2] * 2, robot(): [0.2] * 2, robot("vega"): [0.2] * 2}).file.plan
+    longer = [msgspec.structs.replace(each, limits=Limits(duration_s=10.0)) for each in plan.trials]
+    plan = msgspec.structs.replace(plan, trials=tuple(longer), baselines=(0,))
+    with pytest.raises(RequestError, match=r"a verdict needs about 8 rounds of the last candidates: give --budget 5m"):
+        racing(plan, ("shm", "udp"), 30.0, question=True)
 
 
 def test_the_json_answer_has_the_workload_and_the_worst_edge() -> None:
@@ -203,7 +235,7 @@ def test_an_undecided_race_repeats_only_the_undecided_candidates() -> None:
     command = next_of(answer(run), run)
     assert command is not None
     assert command.startswith("middlemark which --workload 'my robot.toml' --quiet --adapter ")
-    assert command.endswith(" --transport udp --budget 40m")
+    assert command.endswith(" --transport udp --budget 60m")
 
 
 def test_the_report_of_the_same_run_has_the_same_verdicts() -> None:
@@ -215,3 +247,9 @@ def test_the_report_of_the_same_run_has_the_same_verdicts() -> None:
         if each.comparison.metric == "deadline"
     }
     assert verdicts["lyra shm", "lyra udp"] == "eliminated"
+
+
+def test_a_workload_is_named_where_other_configurations_have_a_size() -> None:
+    run = race(FIELD)
+    assert "configurations of  robot  trials" in dry_run(run.file.plan, 100)
+    assert all("· robot" in row.label and "KiB" not in row.label for row in document_of(run).rows)

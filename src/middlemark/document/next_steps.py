@@ -19,7 +19,7 @@ TRIALS = 10
 _DROPPED = ("--trials", "--until-precise", "--budget", "--focus", "--resume", "--format")
 _MOST_NAMED = 5
 """A command names at most this number of levels of a factor, so that it stays readable."""
-_MOST_BUDGET_S = 1200.0
+_MOST_BUDGET_S = 3600.0
 _MORE = 1.5
 """The estimated duration of a race is multiplied by this factor, because rounds differ in duration."""
 
@@ -130,7 +130,7 @@ def next_of(verdict: RaceVerdict, run: Run) -> str | None:
         return None
     if verdict.cut_short:
         return shlex.join(["middlemark", "run", "--resume", str(run.folder)])
-    a_round = len(answer) * verdict.seconds / max(1, verdict.trials)
+    a_round = (len(answer) + len(verdict.baselines)) * verdict.seconds / max(1, verdict.trials)
     estimated_s = (experiment.trials_needed or 0) * a_round * _MORE
     asked_s = 2 * verdict.race.budget_s
     budget_s = min(max(estimated_s, asked_s), max(_MOST_BUDGET_S, asked_s))

@@ -10,9 +10,9 @@ from middlemark.model.description import Description
 from middlemark.model.imported import Source
 from middlemark.model.protocol import Clock
 from middlemark.model.run import HostMachine, Machine, Run
-from middlemark.model.units import format_count, format_percent, format_seconds, format_size
+from middlemark.model.units import format_count, format_percent, format_seconds
 from middlemark.stats.result import CellResult
-from middlemark.verdicts.names import joined, varying, words
+from middlemark.verdicts.names import joined, size, varying, words
 
 MOST_ORDER = 2_000
 """The order of at most this number of trials is kept. With more trials, the seed and the suite reproduce the order."""
@@ -207,7 +207,7 @@ def decided_of(run: Run) -> str:
 def _medians(cells: Sequence[int], results: Sequence[CellResult]) -> str:
     varied = varying(results)
     chosen = [results[each].cell for each in cells[:_MOST_NAMES]]
-    shown = [" ".join((subject(each), format_size(each.size), words(each, varied))).strip() for each in chosen]
+    shown = [" ".join((subject(each), size(each), words(each, varied))).strip() for each in chosen]
     more = f" and {len(cells) - _MOST_NAMES} more" if len(cells) > _MOST_NAMES else ""
     return "; ".join(shown) + more
 

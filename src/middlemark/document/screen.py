@@ -271,4 +271,4 @@ def _ratios(columns: Sequence[JudgedExperiment]) -> str:
 
 
 def _names(rows: Sequence[Row]) -> list[str]:
-    return [f"{row.name} at {size(row.result.cell)}" for row in rows]
+    return [f"{row.name} {'in' if row.result.cell.workload else 'at'} {size(row.result.cell)}" for row in rows]

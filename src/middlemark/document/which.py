@@ -8,7 +8,7 @@ from fractions import Fraction
 from middlemark.document.numbers import ABSENT, megabytes, of_deadline, processors, ratio, share, us, whole
 from middlemark.document.statements import bare_figure, eliminated_after, how_it_works, shift_in_words, some, worse
 from middlemark.document.table import Column, Line, Table, TableCell
-from middlemark.document.workloads import HOLDS, every
+from middlemark.document.workloads import HOLDS, every, worst_edges_in_words
 from middlemark.model.cell import Cell
 from middlemark.model.load import rate_in_words
 from middlemark.model.plan import Raced
@@ -73,10 +73,11 @@ def _took(verdict: RaceVerdict, rows: Sequence[JudgedRow]) -> str:
         figures = dict.fromkeys(bare_figure(verdict.experiment, each.figure) for each in (rows[0], rows[-1]))
         way = "one way" if cell.pattern == "stream" else "round trip"
         return f"{' to '.join(figures)} {_WHAT[verdict.race.metric].format(way=way)}"
+    edges = dict.fromkeys(edge.label for each in (rows[0], rows[-1]) if (edge := worst_edge_of(each.row)))
     figures = dict.fromkeys(of_deadline(each.figure) for each in (rows[0], rows[-1]))
-    edges = dict.fromkeys(edge.label for each in rows if (edge := worst_edge_of(each.row)))
-    edge_text = f" ({next(iter(edges))})" if len(edges) == 1 else ""
-    return f"the worst edge's p99 takes {' to '.join(figures)} times its deadline{edge_text}"
+    edge_text = f" ({', '.join(edges)})" if edges else ""
+    tail = "longest latency" if all(p99_absent(each.row) for each in rows) else "p99"
+    return f"the worst edge's {tail} takes {' to '.join(figures)} times its deadline{edge_text}"
 
 
 def _asked(cell: Cell) -> str:
@@ -152,7 +153,8 @@ def table_of(verdict: RaceVerdict) -> Table:
     last = (Column("× baseline"), Column("rounds", 0), Column("", left=True))
     columns: tuple[Column, ...]
     if graph:
-        columns = (Column(""), Column("of deadline"), Column("p99 µs", 3), Column("processors", 1), *last)
+        figures = (Column(""), Column("of deadline"), Column("p99 µs", 3), Column("CPU", 2))
+        columns = (*figures, *last)
     else:
         columns = (*(each for each, _ in _figures(verdict)), *last)
     metric = verdict.experiment.metric
@@ -199,11 +201,15 @@ def standing_text(row: JudgedRow, metric: str) -> str:
 
 
 def _graph_figures(row: Row) -> list[str]:
-    """Return four texts: whether the workload holds, the worst edge's part of its deadline, its p99, processors."""
-    found, p99 = row.result.workload, getattr(latency_in(row), "p99", None)
+    """Return four texts: whether the workload holds, the worst edge's part of its deadline, its p99, processors.
+
+    An edge without a p99 has its longest latency, by which the part of the deadline was computed.
+    """
+    found, latency = row.result.workload, latency_in(row)
     if found is None:
         return [ABSENT] * 4
-    return [HOLDS[found.holds], of_deadline(found.worst_share), us(p99), processors(found.cpu)]
+    p99 = ABSENT if latency is None else us(latency.p99) if latency.p99 is not None else f"max {us(latency.max)}"
+    return [HOLDS[found.holds], of_deadline(found.worst_share), p99, processors(found.cpu)]
 
 
 def _rare(verdict: RaceVerdict) -> str:
@@ -226,15 +232,15 @@ def p99_absent(row: Row) -> str | None:
 
 def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterator[str]:
     """Yield the lines below the table: settings, eliminated candidates with reasons, warnings, trials and time."""
+    graph = bool(verdict.answer) and verdict.answer[0].row.result.cell.workload is not None
     if verdict.verdict in ("best", "tie"):
-        graph = verdict.answer[0].row.result.cell.workload
         asked = ("receive", "loan", "native") if graph else (*ASKED, "receive")
         settings = dict.fromkeys(words(each.row.result.cell, asked) for each in verdict.answer)
         if len(settings) == 1:  # if the settings differ, they are in the candidates' names
             yield f"settings: {next(iter(settings))}"
     if verdict.verdict != "none holds" and (eliminated := reasons(verdict)):
         yield f"eliminated: {eliminated}"
-    if verdict.answer and _rare(verdict) == "p90" and (absent := p99_absent(verdict.answer[0].row)):
+    if verdict.answer and (graph or _rare(verdict) == "p90") and (absent := p99_absent(verdict.answer[0].row)):
         yield f"no p99: {absent.partition(';')[0]}"
     if verdict.warnings:
         shown = [each.code for each in verdict.warnings if each.code not in SERIOUS]
@@ -274,7 +280,8 @@ def reasons(verdict: RaceVerdict) -> str:
 def deadlines(verdict: RaceVerdict) -> str:
     """Return which candidates meet every deadline, and which edge fails first over others; empty: no workload.
 
-    ``lyra shm and lyra udp meet every deadline; image → detector fails first over vega udp.``
+    ``lyra shm and lyra udp meet every deadline (worst edge: image → detector); image → detector fails first over vega
+    udp.``
     """
     results = {each.row.name: (each, each.row.result.workload) for each in verdict.candidates}
     if not any(graph for _, graph in results.values()):
@@ -293,7 +300,8 @@ def deadlines(verdict: RaceVerdict) -> str:
             (holding if graph.holds else undecided).append(name)
     meet = "meets" if len(holding) == 1 else "meet"
     none_meets = f"No candidate {'is known to meet' if undecided else 'meets'} every deadline"
-    parts = [f"{every(holding)} {meet} every deadline" if holding else none_meets]
+    tightest = worst_edges_in_words({name: worst_edge_of(results[name][0].row) for name in holding})
+    parts = [f"{every(holding)} {meet} every deadline{tightest}" if holding else none_meets]
     parts += [f"{edge} fails first over {every(names)}" for edge, names in failing.items()]
     parts += [f"too few messages for a verdict over {every(undecided)}"] if undecided else []
     parts += [f"no result over {every(without)}"] if without else []

@@ -1,6 +1,6 @@
 """Workloads in sentences and as tables: the middlewares that hold at each scale, and their cost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from middlemark.document.numbers import ABSENT, megabytes, processors, ratio, us
 from middlemark.document.statements import some
@@ -8,7 +8,7 @@ from middlemark.document.table import Column, Line, Table, TableCell, table_of
 from middlemark.model.times import Summary
 from middlemark.model.units import format_seconds
 from middlemark.stats.result import EdgeResult, HistoryResult, NodeResult, WorkloadResult
-from middlemark.stats.workload import fails_most
+from middlemark.stats.workload import fails_most, worst_edge
 from middlemark.verdicts.rows import Row, grouped
 from middlemark.verdicts.workloads import Cheapest, ColumnVerdict, GraphTable
 
@@ -18,10 +18,15 @@ NO_VERDICT = "too few messages for a verdict"
 
 
 def conclusion(table: GraphTable) -> str:
-    """Return which middlewares meet the deadlines in each column, and which edge fails first over the others."""
+    """Return which middlewares meet the deadlines in each column, and which edge fails first over the others.
+
+    The last column in which a middleware holds also names their worst edges.
+    """
     parts = []
+    held = [at for at, _ in enumerate(table.columns) if table.verdict(at).holding]
     for at, column in enumerate(table.columns):
         found, where = table.verdict(at), table.at(column)
+        where += worst_edges_in_words(_worst_edges(table, at, found.holding)) if held[-1:] == [at] else ""
         number = len(found.holding) + len(found.others)
         if found.mark == "undecided":
             parts.append(f"{NO_VERDICT}{where}, or no deadlines")
@@ -39,6 +44,21 @@ def conclusion(table: GraphTable) -> str:
 def every(names: Sequence[str]) -> str:
     """Join all names: ``udp, shm and tcp``."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def _worst_edges(table: GraphTable, column: int, names: Sequence[str]) -> dict[str, EdgeResult | None]:
+    rows = {line.name: line.rows[column] for line in table.lines if line.name in names}
+    found = {name: row.result.workload for name, row in rows.items() if row is not None}
+    return {name: worst_edge(graph.topics) for name, graph in found.items() if graph is not None}
+
+
+def worst_edges_in_words(edges: Mapping[str, EdgeResult | None]) -> str:
+    """Return each name's worst edge in parentheses: `` (worst edge: image → detector)``; empty: no edge is known."""
+    known = {name: edge.label for name, edge in edges.items() if edge}
+    by_edge = grouped(known, known.__getitem__)
+    several = len(by_edge) > 1
+    shown = [f"{edge} over {every(names)}" if several else edge for edge, names in by_edge.items()]
+    return f" (worst edge: {'; '.join(shown)})" if shown else ""
 
 
 def _edges_of(table: GraphTable, column: int, names: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -134,9 +135,14 @@ def racing(
             problems.append(Problem(f"workload {graph.name}", text))
     needed = sum(estimate_trial(plan.cells[trial.cell], trial) for trial in plan.trials)
     if needed > budget_s:
+        from middlemark.stats.race import FINAL_LOOKS, FINALISTS  # imports numpy, which no plan needs
+
         text = f"the first rounds, {len(plan.trials)} trials, take about {format_seconds(float(round(needed)))}"
+        text += f", and a verdict needs about {FINAL_LOOKS[0]} rounds of the last candidates"
+        last = [each for cells in experiments.values() for each in cells[:FINALISTS]]
+        whole_s = needed + _further_rounds_s(plan, (*last, *plan.baselines), FINAL_LOOKS[0])
         fewer = "or fewer candidates (--adapter, --transport)"
-        problems.append(Problem("--budget", f"{text}: give {_enough(needed)}, {fewer}"))
+        problems.append(Problem("--budget", f"{text}: give {_enough(whole_s)}, {fewer}"))
     if problems:
         raise RequestError(problems)
     race = Race(
@@ -147,6 +153,13 @@ def racing(
         question=question,
     )
     return msgspec.structs.replace(plan, race=race)
+
+
+def _further_rounds_s(plan: Plan, cells: Iterable[int], rounds: int) -> float:
+    """Return the seconds that these cells take from their planned trials until each has had ``rounds`` trials."""
+    planned = Counter(trial.cell for trial in plan.trials)
+    model = {trial.cell: trial for trial in plan.trials}
+    return sum(max(0, rounds - planned[each]) * estimate_trial(plan.cells[each], model[each]) for each in cells)
 
 
 def with_another_round(plan: Plan, cells: Iterable[int] | None = None) -> Plan:

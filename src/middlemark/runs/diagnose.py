@@ -11,13 +11,14 @@ from middlemark.model.asked import Lift
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
 from middlemark.model.plan import Plan
-from middlemark.model.units import format_count, format_percent, format_size
+from middlemark.model.units import format_count, format_percent
 from middlemark.plan.make import Measuring, interleave
 from middlemark.runs.remedies import lift_of
 from middlemark.sites.machine import read_machine
 from middlemark.stats.diagnosis import Limit, by_check, limits_of
 from middlemark.stats.rates import counts as counts_of
 from middlemark.stats.verdict import CONFIDENCE
+from middlemark.verdicts.names import size
 
 if TYPE_CHECKING:
     from middlemark.stats.result import CellResult
@@ -75,7 +76,7 @@ def diagnosis_lines(run: "MeasuredRun", folder: str) -> list[str]:
 def named(cell: Cell) -> str:
     """Return the name of a row, such as ``cyclonedds udp at 1 MiB``."""
     name = cell.adapter if cell.adapter == cell.transport else f"{cell.adapter} {cell.transport}"
-    return f"{name} at {format_size(cell.size)}"
+    return f"{name} {'in' if cell.workload else 'at'} {size(cell)}"
 
 
 def trial_plan(run: "MeasuredRun", found: Diagnosis, trials: int, seed: int) -> Plan:

@@ -11,7 +11,7 @@ from middlemark.model.cell import subject
 from middlemark.model.expectation import Expectation
 from middlemark.model.parts import NothingToJudge, parts_of
 from middlemark.model.plan import Plan, Trial
-from middlemark.model.units import format_count, format_percent, format_seconds, format_size
+from middlemark.model.units import format_count, format_percent, format_seconds
 from middlemark.plan.estimate import estimate_seconds, estimate_trial
 from middlemark.show import View
 from middlemark.show.terminal import paragraph, printed, terminal
@@ -34,7 +34,15 @@ def _lines(plan: Plan, width: int, *, verbose: bool) -> Iterator[Text]:
     trials = Counter(each.cell for each in plan.trials)
     for at, (cell, name) in enumerate(zip(plan.cells, plan.names, strict=True) if verbose else ()):
         levels = ", ".join(
-            filter(None, (subject(cell), size(cell), words(cell, WORDS), format_count(trials[at], "trial")))
+            filter(
+                None,
+                (
+                    subject(cell),
+                    "" if cell.workload else size(cell),
+                    words(cell, WORDS),
+                    format_count(trials[at], "trial"),
+                ),
+            )
         )
         yield from paragraph(levels, width, first=f"{name}: ")
     for sentence in _further(plan):
@@ -50,17 +58,20 @@ def _lines(plan: Plan, width: int, *, verbose: bool) -> Iterator[Text]:
 
 
 def _sweeps(plan: Plan) -> Table:
-    """Return a row for each sweep: its number of configurations at each size, its number of trials, and its time."""
-    sizes = sorted({each.size for each in plan.cells})
+    """Return a row for each sweep: its number of configurations at each size, its number of trials, and its time.
+
+    A workload counts as one size.
+    """
+    sizes = dict.fromkeys(size(each) for each in sorted(plan.cells, key=lambda cell: cell.size))
     few = len(sizes) <= _MOST_SIZES
-    counts = Counter((name, cell.size) for name, cell in zip(plan.names, plan.cells, strict=True))
+    counts = Counter((name, size(cell)) for name, cell in zip(plan.names, plan.cells, strict=True))
     rows = []
     for name in dict.fromkeys(plan.names):
         trials = [each for each in plan.trials if plan.names[each.cell] == name]
         at = [counts[name, each] for each in sizes]
         texts = [str(each) if each else ABSENT for each in at] if few else [str(sum(at)), str(sum(map(bool, at)))]
         rows.append((name, *texts, f"{len(trials):,}", _time(_seconds(plan, trials))))
-    heads = map(format_size, sizes) if few else ("configurations", "sizes")
+    heads = sizes if few else ("configurations", "sizes")
     return table_of(("configurations of" if few else "", *heads, "trials", "about"), rows)
 
 

@@ -15,9 +15,9 @@ from middlemark.model.cell import Cell, experiment, subject
 from middlemark.model.description import Description
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Plan, Trial
-from middlemark.model.units import format_count, format_percent, format_rate, format_seconds, format_size, format_us
+from middlemark.model.units import format_count, format_percent, format_rate, format_seconds, format_us
 from middlemark.plan import estimate_trial
-from middlemark.verdicts.names import joined
+from middlemark.verdicts.names import joined, size
 
 LINE_EVERY_S = 60.0
 PRESSURE = Path("/proc/pressure/cpu")
@@ -36,7 +36,7 @@ def describe(cell: Cell) -> str:
         "one process": cell.processes == 1,
         f"{cell.subscribers} subscribers": cell.subscribers > 1,
     }
-    parts = (subject(cell), format_size(cell.size), cell.receive, *(text for text, holds in unusual.items() if holds))
+    parts = (subject(cell), size(cell), cell.receive, *(text for text, holds in unusual.items() if holds))
     return joined(", ", *parts, cell.label or "")
 
 

@@ -174,7 +174,12 @@ def words(cell: Cell, factors: Collection[str]) -> str:
 
 
 def size(cell: Cell) -> str:
-    """Return the message's size as text, such as ``1 KiB``; ``size unknown`` if the cell's size is unknown."""
+    """Return the message's size as text, such as ``1 KiB``, or the name of the workload, whose messages differ in size.
+
+    ``size unknown``: the cell's size is unknown.
+    """
+    if cell.workload is not None:
+        return cell.workload.name
     return "size unknown" if "size" in cell.unknown else format_size(cell.size)
 
 
@@ -248,8 +253,8 @@ def warning_name(code: str) -> str:
 
 
 def size_of(cells: Sequence[Cell]) -> str:
-    """Return the size of all these cells as text; empty: they have several sizes."""
-    return format_size(cells[0].size) if len({each.size for each in cells}) == 1 else ""
+    """Return the size of all these cells as text, or their workload; empty: they differ."""
+    return size(cells[0]) if len({size(each) for each in cells}) == 1 else ""
 
 
 def what(pairing: Pairing, factors: Collection[str], *, size: bool = True) -> str:

@@ -1,5 +1,6 @@
 """The verdict of a race: its experiment, its answer, its trials and its duration."""
 
+import itertools
 from collections.abc import Sequence
 from typing import Literal
 
@@ -72,9 +73,13 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
     def warnings(self) -> tuple[RunWarning, ...]:
         """The warnings of the answer, one of each kind, a disturbed machine first.
 
-        Warnings about an absent p99 are left out.
+        If no candidate meets the requirements, only a disturbed machine counts, for all candidates. Warnings about an
+        absent p99 are left out.
         """
         found: dict[str, RunWarning] = {}
+        if self.verdict == "none holds":
+            warnings = (warning for each in self.candidates for warning in each.row.result.warnings)
+            return tuple(itertools.islice((each for each in warnings if each.code == DISTURBED), 1))
         for each in self.answer:
             has_p99 = getattr(latency_in(each.row), "p99", None) is not None
             for warning in each.row.result.warnings:
