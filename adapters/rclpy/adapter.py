@@ -32,6 +32,9 @@ try:
     from middlemark_interfaces.srv import Bytes
 except ImportError:
     Bytes = None
+FAR_S = 1e6
+"""A timeout that no trial reaches. Without one, the events executor of the wheels never sleeps: their C++ library adds
+the largest time of one clock to the time of another, which overflows."""
 SEGMENT_BYTES = 512 << 10
 """Fast DDS's default segment."""
 
@@ -140,7 +143,7 @@ class Receiver:
         self._end = Future()
         self._thread = threading.Thread(
             target=self._executor.spin_until_future_complete,
-            args=(self._end,),
+            args=(self._end, FAR_S) if self._executor_name == "events" else (self._end,),
             name=f"the executor {self._executor_name}",
         )
         self._thread.start()
