@@ -162,6 +162,12 @@ struct Description {
   std::string licence{};
   /// The language of the middleware's interface that is measured. Kits for other languages than C++ set it.
   WrittenIn language = WrittenIn::cpp;
+  /// Name of the adapter that measures the same middleware in the language of its library: `zeromq` for `pyzmq`. Empty:
+  /// the adapter is no client in another language.
+  std::string client_of{};
+  /// Name and version of the library that moves a client's messages: `libzmq 4.3.5`. Empty: the file name of `library`
+  /// (without `library`: `name`) and `version`.
+  std::string implementation{};
   /// true: a raw transport, which serves as baseline; false: a middleware.
   bool is_raw_transport = false;
   /// The adapter is for tests of the bench itself and is never part of `all`.
@@ -190,6 +196,8 @@ template <> inline constexpr auto fields_of<Description> = std::tuple{
     Field{"title", &Description::title, Presence::required}, Field{"version", &Description::version, Presence::required},
     Field{"library", &Description::library, Presence::required}, Field{"licence", &Description::licence, Presence::required},
     Field{"language", &Description::language, Presence::optional},
+    Field{"client_of", &Description::client_of, Presence::optional},
+    Field{"implementation", &Description::implementation, Presence::optional},
     Field{"is_raw_transport", &Description::is_raw_transport, Presence::required},
     Field{"bench_only", &Description::bench_only, Presence::required},
     Field{"transports", &Description::transports, Presence::required, {.least_items = 1}},

@@ -135,6 +135,8 @@ class CycloneDds(Adapter):
             name="cyclonedds-python",
             title="Eclipse Cyclone DDS (Python)",
             version=version("cyclonedds"),
+            client_of="cyclonedds",
+            implementation=f"libddsc {version('cyclonedds')}",
             library=str(cyclonedds._clayer.__file__),
             licence="EPL-2.0 OR BSD-3-Clause",
             transports=(transport("udp"), transport(DEFAULT_CONFIGURATION)),

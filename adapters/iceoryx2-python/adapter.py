@@ -183,6 +183,8 @@ class Iceoryx2(Adapter):
             name="iceoryx2-python",
             title="Eclipse iceoryx2 (Python)",
             version=version("iceoryx2"),
+            client_of="iceoryx2",
+            implementation=f"iceoryx2 {version('iceoryx2')}",
             library=str(iox2._iceoryx2.__file__),
             licence="Apache-2.0 OR MIT",
             transports=(transport("shm"), transport(DEFAULT_CONFIGURATION)),

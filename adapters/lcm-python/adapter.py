@@ -173,6 +173,8 @@ class Lcm(Adapter):
             name="lcm-python",
             title="LCM (Python)",
             version=version("lcm"),
+            client_of="lcm",
+            implementation=f"liblcm {version('lcm')}",
             library=str(lcm._lcm.__file__),
             licence="LGPL-2.1-or-later",
             transports=(

@@ -208,6 +208,8 @@ class Paho(Adapter):
             name="paho-mqtt",
             title="MQTT (Eclipse paho for Python)",
             version=paho.mqtt.__version__,
+            client_of="mqtt",
+            implementation=f"paho.mqtt {paho.mqtt.__version__}",
             licence="EPL-2.0 OR BSD-3-Clause",
             transports=(
                 transport("tcp", "mqtt"),

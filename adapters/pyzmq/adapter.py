@@ -214,6 +214,8 @@ class PyZmq(Adapter):
             name="pyzmq",
             title="ZeroMQ (pyzmq)",
             version=f"{zmq.pyzmq_version()} (libzmq {zmq.zmq_version()})",
+            client_of="zeromq",
+            implementation=f"libzmq {zmq.zmq_version()}",
             library=str(zmq.backend.cython._zmq.__file__),
             licence="BSD-3-Clause",
             transports=(

@@ -261,6 +261,8 @@ class RclPy(Adapter):
             name="rclpy",
             title=f"ROS 2 {installation.DISTRIBUTION} rclpy over {', '.join(said)}",
             version=installation.version("rclpy"),
+            client_of="rcl",
+            implementation=f"librcl {installation.version('rcl')}",
             library=str(implementation.__file__),
             licence="Apache-2.0",
             transports=tuple(map(transport, installation.rmws())),

@@ -103,6 +103,8 @@ class Udp(Adapter):
             name="udp-python",
             title="UDP socket in Python",
             version=platform.python_version(),
+            client_of="udp",
+            implementation=f"udp {platform.release()}",  # sockets are the kernel's
             licence="PSF-2.0",
             is_raw_transport=True,
             transports=(

@@ -179,6 +179,8 @@ class UnixSocket(Adapter):
             name="uds-python",
             title="Unix stream socket in Python",
             version=platform.python_version(),
+            client_of="uds",
+            implementation=f"uds {platform.release()}",  # sockets are the kernel's
             licence="PSF-2.0",
             is_raw_transport=True,
             transports=(

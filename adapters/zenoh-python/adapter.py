@@ -207,6 +207,8 @@ class Zenoh(Adapter):
             name="zenoh-python",
             title="Eclipse zenoh (Python)",
             version=version("eclipse-zenoh"),
+            client_of="zenoh",
+            implementation=f"zenoh {version('eclipse-zenoh')}",
             library=str(zenoh.zenoh.__file__),
             licence="EPL-2.0 OR Apache-2.0",
             transports=(

@@ -11,6 +11,7 @@ from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.experiments import JudgedExperiment
 from middlemark.verdicts.growth import Growth
 from middlemark.verdicts.interop import InteropTable
+from middlemark.verdicts.languages import ClientCost
 from middlemark.verdicts.rows import Row
 from middlemark.verdicts.scorecards import Scorecard
 from middlemark.verdicts.security import CostTable
@@ -142,6 +143,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of security, for experiments that were measured with and without it."""
     interop: tuple[InteropTable, ...] = ()
     """The exchanges between different adapters; empty: the runs have no pair of different adapters."""
+    languages: tuple[ClientCost, ...] = ()
+    """The cost of the language of each client that was measured together with the adapter of its middleware."""
     cheapest: tuple[tuple[Cheapest, ...], ...] = ()
     """For each workload: the rows with the lowest cost."""
     comparisons: tuple[Compared, ...] = ()

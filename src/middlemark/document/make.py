@@ -16,6 +16,7 @@ from middlemark.verdicts.comparisons import SHOWN_METRICS, Comparisons
 from middlemark.verdicts.growth import growths
 from middlemark.verdicts.interop import interop_tables
 from middlemark.verdicts.judging import judged_experiments
+from middlemark.verdicts.languages import client_costs
 from middlemark.verdicts.names import varied_factors, what
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 from middlemark.verdicts.scorecards import scorecards
@@ -85,6 +86,7 @@ def _judged(document: Document, comparisons: Comparisons, rows: tuple[Row, ...])
         experiments=experiments,
         costs=cost_tables(rows, comparisons),
         interop=interop_tables(rows, experiments),
+        languages=client_costs(rows, document.runs, comparisons),
         cheapest=tuple(tuple(cheapest(each, comparisons)) for each in workloads),
     )
 

@@ -5,6 +5,7 @@
 field's default, or with its first example if it has no default.
 """
 
+from pathlib import PurePath
 from typing import Annotated, Literal
 
 import msgspec
@@ -157,6 +158,12 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     """SPDX identifier."""
     language: WrittenIn = "C++"
     """The language of the middleware's interface that is measured. Kits for other languages than C++ set it."""
+    client_of: str = ""
+    """Name of the adapter that measures the same middleware in the language of its library: ``zeromq`` for ``pyzmq``.
+    Empty: the adapter is no client in another language."""
+    implementation: str = ""
+    """Name and version of the library that moves a client's messages: ``libzmq 4.3.5``. Empty: the file name of
+    ``library`` (without ``library``: ``name``) and ``version``."""
     is_raw_transport: bool
     """true: a raw transport, which serves as baseline; false: a middleware."""
     bench_only: bool
@@ -182,6 +189,11 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     def transport(self, name: str) -> Transport | None:
         """Return the transport of that name, or None."""
         return next((each for each in self.transports if each.name == name), None)
+
+    @property
+    def moved_by(self) -> str:
+        """The name and version of the library that moves the messages: ``libzmq 4.3.4``."""
+        return self.implementation or f"{PurePath(self.library).name.partition('.')[0] or self.name} {self.version}"
 
 
 class CompanionSpec(msgspec.Struct, frozen=True, kw_only=True):

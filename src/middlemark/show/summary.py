@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from middlemark.document import interop, matrix, security, workloads
+from middlemark.document import interop, languages, matrix, security, workloads
 from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
 from middlemark.document.history import line
@@ -145,6 +145,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
         ("Broken", broken(document), "red"),
         ("Warnings", warnings, "yellow"),
         *_of_workloads(document),
+        *_of_languages(document),
         *_of_pairs(document),
     ):
         if statement.texts:
@@ -169,6 +170,15 @@ def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
             texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every edge"]
         for at, each in enumerate(texts):
             yield "" if at else name, Statement(texts=(each,)), style
+
+
+def _of_languages(document: Document) -> Iterator[tuple[str, Statement, str]]:
+    """Yield (name, statement, style) for each client in another language: its cost, or why there is no verdict."""
+    texts = [each.text for each in languages.conclusions(document.languages)]
+    if len(texts) > _MOST_STATED:
+        texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every client"]
+    for at, each in enumerate(texts):
+        yield "" if at else "Language", Statement(texts=(each,)), ""
 
 
 def _of_pairs(document: Document) -> Iterator[tuple[str, Statement, str]]:

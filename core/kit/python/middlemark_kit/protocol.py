@@ -231,6 +231,12 @@ class Description(Struct):
     """SPDX identifier."""
     language: WrittenIn = "C++"
     """The language of the middleware's interface that is measured. Kits for other languages than C++ set it."""
+    client_of: str = ""
+    """Name of the adapter that measures the same middleware in the language of its library: `zeromq` for `pyzmq`.
+    Empty: the adapter is no client in another language."""
+    implementation: str = ""
+    """Name and version of the library that moves a client's messages: `libzmq 4.3.5`. Empty: the file name of
+    `library` (without `library`: `name`) and `version`."""
     is_raw_transport: bool = False
     """true: a raw transport, which serves as baseline; false: a middleware."""
     bench_only: bool = False

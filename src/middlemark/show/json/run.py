@@ -19,6 +19,7 @@ from middlemark.suite.study import Study
 from middlemark.verdicts.experiments import JudgedExperiment, JudgedRow, Standing, figure_of
 from middlemark.verdicts.growth import Growth
 from middlemark.verdicts.interop import PairedRow
+from middlemark.verdicts.languages import ClientCost
 from middlemark.verdicts.rows import Row, latency_of
 from middlemark.verdicts.scorecards import Scorecard
 
@@ -177,6 +178,25 @@ class InteropOutput(Output, frozen=True, kw_only=True):
     """The cell's standing in its experiment, which also contains the pairs with one adapter on both sides."""
 
 
+class LanguageOutput(Output, frozen=True, kw_only=True):
+    """A client in another language beside the adapter of the same middleware, under one load."""
+
+    cell: int
+    """The client's index in ``cells``."""
+    beside: int
+    """The index of the other adapter's cell."""
+    language: WrittenIn
+    libraries: tuple[str, str]
+    """Name and version of the library that moves the messages: the client's, and the other adapter's."""
+    same_library: bool
+    """False: language and library differ, so there is no verdict on the language."""
+    times: Number
+    """The client's time per message divided by that of the other adapter."""
+    standing: Standing | None
+    """The client's standing beside the other adapter: ``slower``, ``best`` (faster), ``equivalent``, ``undecided``,
+    ``too_few_trials`` or ``no_common_rounds``. null: language and library differ."""
+
+
 class ResultOutput(Output, frozen=True, kw_only=True):
     """The result of a run: its facts, expectations, experiments and cells."""
 
@@ -193,6 +213,9 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     scorecards: tuple[Scorecard, ...]
     interop: tuple[InteropOutput, ...]
     """The pairs of different adapters, and the adapters of these pairs with themselves; empty: no pair was measured."""
+    languages: tuple[LanguageOutput, ...]
+    """The cost of a client's language, for each client that was measured together with the adapter of its
+    middleware."""
     since_last_run: RunChanges | None
     """The significant changes since the last run of the same suites on this machine; null: there is no such run, or
     this is no output of ``run``."""
@@ -209,6 +232,7 @@ def result_output(document: Document) -> ResultOutput:
         cells=tuple(cell_output(row.result) for row in document.rows),
         growth=tuple(map(_growth, document.growths)),
         interop=tuple(_paired(each) for table in document.interop for each in table.rows),
+        languages=tuple(map(_language, document.languages)),
     )
 
 
@@ -245,6 +269,10 @@ def _paired(paired: PairedRow) -> InteropOutput:
     row, latency = paired.row, latency_of(paired.row.result)
     p50_ns = latency.p50 if latency else None
     return filled(InteropOutput, paired, row.result.cell, cell=row.index, p50_ns=p50_ns)
+
+
+def _language(cost: ClientCost) -> LanguageOutput:
+    return filled(LanguageOutput, cost, cell=cost.client.index, beside=cost.middleware.index)
 
 
 def _growth(of: Growth) -> GrowthOutput:
