@@ -32,10 +32,7 @@ SHORTER = {
     "ros1-factors": ("transport=tcpros,tcpros-nodelay,intraprocess,nodelet", "subscribers=1,2", "depth=1,100"),
 }
 """By suite: further ``--only`` options, with which each kind of cell is measured within half a minute."""
-LONG = (
-    *("everything", "fan-out", "fastdds-throughput", "idle-to-flood", "python-cost", "ros1-factors", "ros2-layers"),
-    "security",
-)
+LONG = ("everything", "fan-out", "fastdds-throughput", "idle-to-flood", "python-cost", "ros1-factors", "security")
 """Suites that take half a minute each. Other suites and tests measure the same kinds of cells."""
 
 
