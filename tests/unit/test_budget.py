@@ -22,7 +22,7 @@ PATIENCE_S = 30 * 60
 KNOWN = (
     "dbus", "grpc", "iceoryx", "iceoryx2", "lcm", "mqtt", "nng", "rcl", "rclcpp", "ros1", "yarp", "zenoh", "zeromq",
     *(f"{each}-python" for each in ("cyclonedds", "iceoryx2", "lcm", "udp", "uds", "zenoh")),
-    "paho-mqtt", "pyzmq", "rclpy",
+    "paho-mqtt", "pyzmq", "rclpy", "rospy",
 )  # fmt: skip
 KEYS = (
     "heartbeat_period_ms", "nack_response_delay_ms", "allocated_samples", "max_samples", "service_persistent",

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from middlemark.problems import MeasureError
 from middlemark.suite.workload import read_workload
 
 NS = 1_000_000_000
+PACKAGES = ("geometry_msgs", "nav_msgs", "sensor_msgs", "std_msgs", "tf2_msgs")
 FAKE = Path(__file__).parent / "fake_ros2"
 
 
@@ -26,8 +28,13 @@ def ros2(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.syspath_prepend(str(FAKE))
     rclpy: Any = importlib.import_module("rclpy")
     monkeypatch.setattr(verb, "monotonic_ns", lambda: rclpy.graph.now_ns)
+    for package in PACKAGES:
+        messages: Any = ModuleType(f"{package}.msg")
+        messages.__getattr__ = lambda name: type(name, (), {})
+        monkeypatch.setitem(sys.modules, package, ModuleType(package))
+        monkeypatch.setitem(sys.modules, f"{package}.msg", messages)
     yield rclpy
-    for name in [each for each in sys.modules if each.split(".")[0] in ("rclpy", "rosidl_runtime_py")]:
+    for name in [each for each in sys.modules if each.split(".")[0] == "rclpy"]:
         del sys.modules[name]
 
 
@@ -79,8 +86,8 @@ def test_topics_have_their_nodes_types_qos_rates_and_mean_sizes(ros2: Any) -> No
     text, topics = seen("--seconds", "10")
     found = topics["/camera/image"]
     assert (found.source, found.to) == ("/front/camera", ("/detector", "/recorder"))
-    assert (found.type, found.reliability, found.depth) == ("sensor_msgs/msg/Image", "best-effort", 5)
-    assert found.size == pytest.approx(100_000, rel=1e-2)
+    assert (found.type, found.reliability, found.depth) == ("image", "best-effort", 5)
+    assert found.size == pytest.approx(100_000 - 60, rel=1e-2)
     assert found.rate_hz == pytest.approx(30.0, rel=1e-3)
     assert found.deadline_s == pytest.approx(1 / 30, rel=1e-2)
     assert (topics["/cmd"].reliability, topics["/cmd"].depth) == ("reliable", None)
@@ -101,14 +108,66 @@ def test_a_topic_with_several_publishers_becomes_one_topic_each(ros2: Any) -> No
     assert "2 nodes publish /tf; all are assumed to have the same rate" in text
 
 
-def test_earlier_messages_of_a_transient_local_topic_are_seen_without_a_rate(ros2: Any) -> None:
+def test_the_rate_of_a_latched_topic_is_that_of_its_publisher_and_not_of_this_watch(ros2: Any) -> None:
     kept = {"durability": ros2.qos.DurabilityPolicy.TRANSIENT_LOCAL, "depth": 1}
     topic(ros2, "/tf_static", "tf2_msgs/msg/TFMessage", ["/robot"], ["/view"], **kept)
-    ros2.graph.messages["/tf_static"] = [(-9, bytes(200)), (-5, bytes(400))]
+    ros2.graph.messages["/tf_static"] = [(-9 * NS, bytes(200)), (-5 * NS, bytes(400))]
     text, topics = seen("--seconds", "4")
-    assert (topics["/tf_static"].size, topics["/tf_static"].rate_hz) == (300, 0.5)
+    assert (topics["/tf_static"].size, topics["/tf_static"].rate_hz) == (300, 0.25)
     assert (topics["/tf_static"].durability, topics["/tf_static"].depth) == ("transient-local", 1)
     assert "transient-local needs" not in text
+
+
+def test_a_latched_topic_that_was_published_once_gets_no_rate(ros2: Any) -> None:
+    kept = {"durability": ros2.qos.DurabilityPolicy.TRANSIENT_LOCAL, "depth": 1}
+    topic(ros2, "/cmd", "geometry_msgs/msg/Twist", ["/planner"], ["/base"])
+    topic(ros2, "/map", "nav_msgs/msg/OccupancyGrid", ["/slam"], ["/planner"], **kept)
+    ros2.graph.messages["/map"] = [(-5 * NS, bytes(4000))]
+    text, topics = seen()
+    assert [*topics] == ["/cmd"]
+    assert "Left out, because they are latched and only one message arrived, so their rate is unknown: /map." in text
+
+
+def test_a_topic_that_lost_messages_on_the_way_gets_the_rate_at_which_they_were_sent(ros2: Any) -> None:
+    best = ros2.qos.ReliabilityPolicy.BEST_EFFORT
+    image = ("/image", "sensor_msgs/msg/Image", ["/camera"], ["/detector"])
+    topic(ros2, *image, sent=(15.0, [900_000]), reliability=best)
+    graph = ros2.graph
+    graph.messages["/image"] = graph.messages["/image"][::2]  # every second message is lost
+    text, topics = seen("--seconds", "10")
+    assert topics["/image"].rate_hz == pytest.approx(7.5, rel=1e-3)
+    assert "These rates are of the messages that arrived, and more may have been sent," in text
+    graph.now_ns = 0
+    graph.numbers["/image"] = [*range(1, 2 * len(graph.messages["/image"]), 2)]
+    text, topics = seen("--seconds", "10")
+    assert topics["/image"].rate_hz == pytest.approx(15.0, rel=1e-3)
+    assert topics["/image"].deadline_s == pytest.approx(1 / 15, rel=1e-2)
+    assert re.search(r"# 7[3-6] more were sent and did not arrive here; the rate includes them", text)
+    assert "These rates are of the messages that arrived" not in text
+
+
+def test_the_numbers_of_several_publishers_are_counted_apart(ros2: Any) -> None:
+    topic(ros2, "/tf", "tf2_msgs/msg/TFMessage", ["/odom", "/slam"], ["/view"], sent=(100.0, [80]))
+    messages = ros2.graph.messages["/tf"]
+    ros2.graph.numbers["/tf"] = [1 + index // 2 for index in range(len(messages))]
+    text, topics = seen()
+    assert "These rates are of the messages that arrived" in text
+    ros2.graph.now_ns = 0
+    ros2.graph.gids["/tf"] = ["ab"[index % 2] for index in range(len(messages))]
+    text, topics = seen()
+    assert topics["/tf/odom"].rate_hz == pytest.approx(50.0, rel=1e-2)
+    assert "These rates are of the messages that arrived" not in text
+    assert "more were sent" not in text
+
+
+def test_an_image_becomes_octets_if_its_main_array_is_smaller_than_the_header(ros2: Any) -> None:
+    topic(ros2, "/image", "sensor_msgs/msg/Image", ["/camera"], ["/detector"], sent=(10.0, [70]))
+    topic(ros2, "/points", "sensor_msgs/msg/PointCloud2", ["/lidar"], ["/slam"], sent=(10.0, [60 + 1600]))
+    topic(ros2, "/packed", "sensor_msgs/msg/PointCloud2", ["/lidar"], ["/slam"], sent=(10.0, [60 + 1602]))
+    _, topics = seen()
+    assert (topics["/image"].type, topics["/image"].size) == ("sensor_msgs/msg/Image", 70)
+    assert (topics["/points"].type, topics["/points"].size) == ("point-cloud", 1600)
+    assert (topics["/packed"].type, topics["/packed"].size) == ("sensor_msgs/msg/PointCloud2", 1662)
 
 
 def test_an_unreliable_publisher_is_heard_together_with_a_reliable_one(ros2: Any) -> None:

@@ -156,14 +156,20 @@ def _ros2() -> "Ros2":
 
     try:
         rclpy, qos = importlib.import_module("rclpy"), importlib.import_module("rclpy.qos")
-        types = importlib.import_module("rosidl_runtime_py.utilities")
+        serialization = importlib.import_module("rclpy.serialization")
     except ImportError as error:
         version = ".".join(map(str, sys.version_info[:2]))
         raise MeasureError(
             f"rclpy cannot be imported: {error}",
             f"source a ROS 2 installation first (/opt/ros/…/setup.bash), made for Python {version}",
         ) from None
-    return Ros2(rclpy, qos, types.get_message)
+    return Ros2(rclpy, qos, _message_class, serialization.deserialize_message)
+
+
+def _message_class(kind: str) -> object:
+    """Return the class of a type such as ``sensor_msgs/msg/Image``."""
+    package, folder, name = kind.split("/")
+    return getattr(importlib.import_module(f"{package}.{folder}"), name)
 
 
 def _write(text: str, out: str, first: str = "to measure it: ") -> int:

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from middlemark.model.cell import SMALLEST_MESSAGE
-from middlemark.model.protocol import Reliability
+from middlemark.model.protocol import MessageType, Reliability
+from middlemark.model.types import misfit
 from middlemark.model.units import format_count
 from middlemark.model.workload import Topic, Workload
 from middlemark.workloads.bag import LEAST_RATE_HZ, LONGEST_DEADLINE_S
@@ -22,17 +23,23 @@ DISCOVERY_S = 2.0
 OWN_TOPICS = ("/parameter_events", "/rosout")
 OWN_SERVICES = ("rcl_interfaces/", "type_description_interfaces/", "composition_interfaces/", "lifecycle_msgs/")
 """The packages of the services that every node has."""
+TYPES: dict[str, MessageType] = {"sensor_msgs/msg/Image": "image", "sensor_msgs/msg/PointCloud2": "point-cloud"}
+"""ROS's type → the same type of Middlemark. The main array of both is ``data``."""
 _QUEUE = 1000
 _SPIN_S = 0.1
 _NS = 1_000_000_000
 
 
 class Ros2(msgspec.Struct, frozen=True):
-    """The Python API of a ROS 2 installation: ``rclpy``, ``rclpy.qos``, and a function that finds a message class."""
+    """The Python API of a ROS 2 installation: ``rclpy``, ``rclpy.qos``, and functions for messages.
+
+    ``get_message`` returns the class of a type. ``deserialize`` returns the message of this class in the octets.
+    """
 
     rclpy: Any
     qos: Any
     get_message: Callable[[str], Any]
+    deserialize: Callable[[bytes, Any], Any]
 
 
 class Watched(msgspec.Struct, frozen=True):
@@ -43,6 +50,38 @@ class Watched(msgspec.Struct, frozen=True):
     comments: dict[str, tuple[str, ...]]
 
 
+class _Sent(msgspec.Struct):
+    """What one publisher has sent, by the numbers and instants that ROS 2 delivers with its messages."""
+
+    arrived: int = 0
+    first: int | None = None
+    """The sequence number of the first message that arrived; ``last``: of the last. None: the RMW has no numbers."""
+    last: int | None = None
+    first_ns: int = 0
+    """The instant at which the publisher sent the first message that arrived; 0: unknown."""
+    last_ns: int = 0
+
+    def see(self, info: Mapping[str, Any], at_ns: int) -> None:
+        self.arrived += 1
+        self.last = info.get("publication_sequence_number")
+        self.first = self.last if self.arrived == 1 else self.first
+        self.last_ns = info.get("source_timestamp") or at_ns
+        self.first_ns = self.first_ns or self.last_ns
+
+    @property
+    def sent(self) -> int | None:
+        """The number of messages sent from the first to the last one that arrived; None: unknown."""
+        if self.first is None or self.last is None or self.last < self.first:
+            return None
+        return max(self.last - self.first + 1, self.arrived)
+
+    @property
+    def rate_hz(self) -> float | None:
+        """The mean rate; None: only one message arrived."""
+        between_s = (self.last_ns - self.first_ns) / _NS
+        return ((self.sent or self.arrived) - 1) / between_s if self.arrived > 1 and between_s > 0 else None
+
+
 class _WatchedTopic:
     """One topic of the graph. ``publishers`` and ``subscribers``: node → QoS profile."""
 
@@ -50,32 +89,65 @@ class _WatchedTopic:
         self.name, self.kind = name, kind
         self.publishers = _by_node(node.get_publishers_info_by_topic(name), own_name)
         self.subscribers = _by_node(node.get_subscriptions_info_by_topic(name), own_name)
+        self.type: Any = None
         self.unknown_type = False
-        self.messages = self.bytes = self.most = self.first_ns = self.last_ns = 0
+        self.messages = self.bytes = self.most = 0
         self.least = 1 << 62
+        self.example = b""
+        self.main_array: int | None = None
+        """Bytes of the main array of ``example``; None: the type is not in ``TYPES``."""
+        self.sent: dict[str, _Sent] = {}
+        """By publisher; by "" if the RMW does not report which publisher sent a message."""
         self._now_ns = now_ns
 
-    def see(self, message: bytes) -> None:
-        self.last_ns = self._now_ns()
-        self.first_ns = self.first_ns or self.last_ns
+    def see(self, message: bytes, info: Mapping[str, Any]) -> None:
+        """Count a message. ``info``: what rclpy delivers with it."""
+        self.sent.setdefault(str(info.get("publisher_gid") or ""), _Sent()).see(info, self._now_ns())
+        self.example = self.example or message
         self.messages += 1
         self.bytes += len(message)
         self.least, self.most = min(self.least, len(message)), max(self.most, len(message))
 
     @property
     def latched(self) -> bool:
-        """True if late subscribers get earlier messages.
-
-        The rate is then unknown, because the first messages arrive at once.
-        """
+        """True if late subscribers get earlier messages."""
         return all(_is(each.durability, "TRANSIENT_LOCAL") for each in self.publishers.values())
 
-    def rate_hz(self, seconds: float) -> float:
-        """Return the topic's mean rate in Hz, divided by its number of publishers."""
-        between_s = (self.last_ns - self.first_ns) / _NS
-        timed = self.messages > 1 and between_s > 0 and not self.latched
-        total_hz = (self.messages - 1) / between_s if timed else self.messages / seconds
-        return float(f"{max(total_hz / len(self.publishers), LEAST_RATE_HZ):.6g}")
+    @property
+    def is_numbered(self) -> bool:
+        """True if sequence numbers show how many messages each publisher sent."""
+        several_as_one = "" in self.sent and len(self.publishers) > 1
+        return not several_as_one and all(each.sent is not None for each in self.sent.values())
+
+    @property
+    def lost(self) -> int:
+        """The number of messages that were sent but did not arrive here; 0 without sequence numbers."""
+        return sum((each.sent or 0) - each.arrived for each in self.sent.values()) if self.is_numbered else 0
+
+    def rate_hz(self, seconds: float) -> float | None:
+        """Return the topic's mean rate in Hz, divided by its number of publishers.
+
+        None: a latched topic of which one message arrived, which may be older than this watch.
+        """
+        rates = [each.rate_hz for each in self.sent.values()]
+        if self.is_numbered:
+            total_hz = sum(each for each in rates if each is not None)
+        else:
+            begin = min(each.first_ns for each in self.sent.values())
+            between_s = (max(each.last_ns for each in self.sent.values()) - begin) / _NS
+            total_hz = (self.messages - 1) / between_s if between_s > 0 else 0.0
+        if not total_hz and self.latched:
+            return None
+        return float(f"{max((total_hz or self.messages / seconds) / len(self.publishers), LEAST_RATE_HZ):.6g}")
+
+    def typed(self) -> tuple[str, int]:
+        """Return the message type and the size: a type of Middlemark with its main array, or ROS's type."""
+        mean = self.bytes / self.messages
+        if self.main_array is not None:
+            size = round(mean - len(self.example) + self.main_array)
+            if size >= SMALLEST_MESSAGE and misfit(TYPES[self.kind], size) is None:
+                return TYPES[self.kind], size
+        return self.kind, max(round(mean), SMALLEST_MESSAGE)
 
 
 def watch(ros2: Ros2, name: str, node_name: str, seconds: float, now_ns: Callable[[], int]) -> Watched | None:
@@ -98,6 +170,9 @@ def watch(ros2: Ros2, name: str, node_name: str, seconds: float, now_ns: Callabl
                 _subscribe(ros2, node, each)
             services = [(service, kinds[0]) for service, kinds in node.get_service_names_and_types()]
             _spin(ros2, node, seconds, now_ns)
+            for each in topics:
+                if each.kind in TYPES and each.messages:
+                    each.main_array = len(ros2.deserialize(each.example, each.type).data)
         finally:
             node.destroy_node()
     finally:
@@ -116,7 +191,7 @@ def _subscribe(ros2: Ros2, node: Any, watched: _WatchedTopic) -> None:
     if not watched.publishers:
         return
     try:
-        kind = ros2.get_message(watched.kind)
+        watched.type = ros2.get_message(watched.kind)
     except (ImportError, AttributeError, LookupError, ValueError):
         watched.unknown_type = True
         return
@@ -128,7 +203,7 @@ def _subscribe(ros2: Ros2, node: Any, watched: _WatchedTopic) -> None:
         reliability=qos.ReliabilityPolicy.RELIABLE if reliable else qos.ReliabilityPolicy.BEST_EFFORT,
         durability=qos.DurabilityPolicy.TRANSIENT_LOCAL if watched.latched else qos.DurabilityPolicy.VOLATILE,
     )
-    node.create_subscription(kind, watched.name, watched.see, profile, raw=True)
+    node.create_subscription(watched.type, watched.name, watched.see, profile, raw=True)
 
 
 def _by_node(endpoints: Sequence[Any], own_name: str) -> dict[str, Any]:
@@ -160,9 +235,15 @@ def _workload(
     remarks = [
         f"Seen in {seconds:g} s of a running ROS 2: {counted}.",
         "ROS 2 does not record deadlines, or which topic follows another: edit the keys deadline and after.",
-        "Sizes and rates are the means of the received messages. type is the original type; plain octets are sent.",
+        "Sizes are the means of the received messages. Of other types than Middlemark's, plain octets are sent.",
         *(f"Left out, {why}: {', '.join(names)}." for why, names in left_out.items()),
     ]
+    unnumbered = [each.name for each in watched if each.messages and not each.is_numbered]
+    if unnumbered:
+        remarks.append(
+            "These rates are of the messages that arrived, and more may have been sent, because the RMW does not number"
+            f" the messages of each publisher: {', '.join(unnumbered)}."
+        )
     asked = [f"{service} ({kind})" for service, kind in services if not kind.startswith(OWN_SERVICES)]
     if asked:
         remarks.append(
@@ -173,15 +254,20 @@ def _workload(
 
 def _topics(watched: _WatchedTopic, seconds: float) -> Iterator[tuple[Topic, tuple[str, ...]]]:
     """Yield one topic for each publisher, with remarks."""
-    if not watched.messages:
+    rate_hz = watched.rate_hz(seconds) if watched.messages else None
+    if rate_hz is None:
         return
     several = len(watched.publishers) > 1
+    kind, size = watched.typed()
     for node, offered in watched.publishers.items():
         to = tuple(each for each in watched.subscribers if each != node)
         if not to:
             continue
-        rate_hz = watched.rate_hz(seconds)
         remarks = [f"{watched.messages:,} messages of {watched.least:,} to {watched.most:,} bytes"]
+        if kind != watched.kind:
+            remarks.append(f"{watched.kind}, whose main array has {size:,} bytes")
+        if watched.lost:
+            remarks.append(f"{watched.lost:,} more were sent and did not arrive here; the rate includes them")
         if several:
             remarks.append(
                 f"{len(watched.publishers)} nodes publish {watched.name}; all are assumed to have the same rate"
@@ -191,8 +277,8 @@ def _topics(watched: _WatchedTopic, seconds: float) -> Iterator[tuple[Topic, tup
             name=f"{watched.name}/{node.strip('/')}" if several else watched.name,
             source=node,
             to=to,
-            size=max(round(watched.bytes / watched.messages), SMALLEST_MESSAGE),
-            type=watched.kind,
+            size=size,
+            type=kind,
             rate_hz=rate_hz,
             deadline_s=float(f"{min(1 / rate_hz, LONGEST_DEADLINE_S):.3g}"),
             **qos,
@@ -223,4 +309,6 @@ def _why_not(watched: _WatchedTopic) -> str:
         return "because no other node subscribes to them"
     if watched.unknown_type:
         return "because their types are not installed here"
+    if watched.messages:
+        return "because they are latched and only one message arrived, so their rate is unknown"
     return "because no message arrived"

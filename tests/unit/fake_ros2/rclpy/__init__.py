@@ -9,6 +9,9 @@ from typing import Any
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+EPOCH_NS = 1_700_000_000_000_000_000
+"""The wall clock at the instant 0 of the graph's clock."""
+
 
 class TopicEndpointInfo:
     """A publisher or subscription of a topic."""
@@ -33,6 +36,10 @@ class Graph:
         self.publishers: dict[str, list[TopicEndpointInfo]] = {}
         self.subscribers: dict[str, list[TopicEndpointInfo]] = {}
         self.messages: dict[str, list[tuple[int, bytes]]] = {}
+        self.numbers: dict[str, list[int]] = {}
+        """By topic the sequence number of each message; topics that are not here have no numbers."""
+        self.gids: dict[str, list[str]] = {}
+        """By topic the publisher of each message, if the RMW reports it."""
         self.services: list[tuple[str, list[str]]] = []
         self.nodes: list[Node] = []
 
@@ -45,8 +52,8 @@ class Node:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.subscriptions: list[tuple[str, Callable[[bytes], None], QoSProfile]] = []
-        self.due: list[tuple[int, Callable[[bytes], None], bytes]] = []
+        self.subscriptions: list[tuple[str, Callable[[bytes, dict[str, Any]], None], QoSProfile]] = []
+        self.due: list[tuple[int, Callable[[bytes, dict[str, Any]], None], bytes, dict[str, Any]]] = []
 
     def get_fully_qualified_name(self) -> str:
         return f"/{self.name}"
@@ -72,13 +79,13 @@ class Node:
         self,
         msg_type: type,
         topic: str,
-        callback: Callable[[Any], None],
+        callback: Callable[[Any, dict[str, Any]], None],
         qos_profile: QoSProfile | int,
         *,
         raw: bool = False,
     ) -> object:
         """Match as DDS does: a subscription that requests a stronger QoS than is offered receives no messages."""
-        inspect.signature(callback).bind(object())
+        inspect.signature(callback).bind(object(), object())
         assert isinstance(msg_type, type)
         assert isinstance(qos_profile, QoSProfile)
         assert raw, "deserializing takes longer and hides the size"
@@ -90,9 +97,14 @@ class Node:
         if late:
             offered = [each for each in offered if each.durability is DurabilityPolicy.TRANSIENT_LOCAL]
         if offered:
-            for at_ns, message in graph.messages.get(topic, []):
+            for index, (at_ns, message) in enumerate(graph.messages.get(topic, [])):
+                info = {
+                    "source_timestamp": EPOCH_NS + at_ns,
+                    "publication_sequence_number": graph.numbers[topic][index] if topic in graph.numbers else None,
+                    "publisher_gid": {"data": graph.gids[topic][index]} if topic in graph.gids else None,
+                }
                 if late or at_ns >= graph.now_ns:
-                    self.due.append((max(at_ns, graph.now_ns), callback, message))
+                    self.due.append((max(at_ns, graph.now_ns), callback, message, info))
             self.due.sort(key=lambda each: each[0])
         return object()
 
@@ -119,9 +131,9 @@ def spin_once(node: Node, *, timeout_sec: float | None = None) -> None:
     assert timeout_sec is not None
     end_ns = graph.now_ns + max(1, round(timeout_sec * 1e9))
     if node.due and node.due[0][0] <= end_ns:
-        at_ns, callback, message = node.due.pop(0)
+        at_ns, callback, message, info = node.due.pop(0)
         graph.now_ns = max(graph.now_ns, at_ns)
-        callback(message)
+        callback(message, info)
     else:
         graph.now_ns = end_ns
 

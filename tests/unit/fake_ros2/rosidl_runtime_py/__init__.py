@@ -1,1 +1,0 @@
-"""A fake of ROS 2's package."""
