@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import socket
 import struct
 from collections.abc import Callable, Sequence
@@ -203,6 +204,24 @@ def of_kind(draw: random.Random, path: Path, remove: Callable[[Path], object]) -
     remove(path)
     KINDS[kind](path)
     return f"is {kind}"
+
+
+_FIGURE = re.compile(rb"(?<![\w.])\d+(?:[.,]\d+)?")
+
+
+def figures_of(draw: random.Random, content: bytes) -> tuple[str, bytes]:
+    """Replace one number by another number with as many decimals, so that the line can still be read."""
+    figures = [*_FIGURE.finditer(content)]
+    if not figures:
+        return of_bytes(draw, content)
+    figure = draw.choice(figures)
+    old = figure[0].replace(b",", b".")
+    value = draw.choice(
+        (0.0, float(old) * 7, float(old) / 7, float(old) + 1, float(draw.choice(figures)[0].replace(b",", b".")))
+    )
+    new = b"%.*f" % (len(old.partition(b".")[2]), value)
+    what = f"{old.decode()} at byte {figure.start()} is {new.decode()}"
+    return what, content[: figure.start()] + new + content[figure.end() :]
 
 
 def lines_of(draw: random.Random, content: bytes) -> tuple[str, bytes]:
