@@ -56,6 +56,20 @@ def test_topics_have_their_sizes_rates_and_qos() -> None:
     assert any("no other node subscribes" in each for each in found.remarks)
 
 
+@pytest.mark.parametrize("level", [[], {}, "sometimes", 5])
+@pytest.mark.parametrize("policy", ["qos_history", "qos_reliability", "qos_durability"])
+def test_an_unknown_level_of_a_qos_policy_is_left_out_by_name(policy: str, level: object) -> None:
+    nodes = [
+        {
+            "node_name": "lima",
+            "publishers": [{"topic_name": "nile", "msg_type": "stamped10b", "period_ms": 10, policy: level}],
+        },
+        {"node_name": "oslo", "subscribers": [{"topic_name": "nile"}]},
+    ]
+    found = read(json.dumps({"nodes": nodes}), "robot", "robot.json")
+    assert found.remarks == (f"lima: nile: left out, because no factor has them: {policy} {level}",)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

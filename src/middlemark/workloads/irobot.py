@@ -20,14 +20,19 @@ HEADER_BYTES = 20
 _TYPE = re.compile(r"(?:.*/)?stamped_?(\d*)_?(kb|mb|b|int64|int32|float32|float64|vector)")
 _BYTES = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "int64": 8, "int32": 4, "float32": 4, "float64": 8}
 _ACTIONS = ("action_servers", "action_clients")
-_HISTORY = {"keep_all": None}
+_KEEP_ALL = "keep_all"
 _RELIABILITY = {"reliable": "reliable", "best_effort": "best-effort"}
 _TRANSIENT = "transient_local"
 _DEFAULTS = ("default", "system_default", "false", False)
 """Values of QoS that change nothing."""
 _NODE_KEYS = ("node_name", "number", "publishers", "subscribers", "clients", "servers", *_ACTIONS)
 _MOST_NODES = 1000
-_KNOWN_QOS = ("qos_history", "qos_depth", "qos_reliability", "qos_durability")
+_CARRIED = {
+    "qos_history": ("keep_last", _KEEP_ALL),
+    "qos_reliability": tuple(_RELIABILITY),
+    "qos_durability": ("volatile", _TRANSIENT),
+}
+"""Policy → its levels that a workload can have."""
 TOO_LATE_S = 0.05
 """ros2-performance counts a message as too late after its topic's period, or after this time in s."""
 CALL_BYTES = 64
@@ -140,21 +145,18 @@ class _Reading:
 
     def qos(self, table: Mapping[str, Any], where: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        if (asked := table.get("qos_reliability")) in _RELIABILITY:
-            found["reliability"] = _RELIABILITY[asked]
-        if isinstance(depth := table.get("qos_depth"), int) and depth > 0:
-            found["depth"] = depth
-        if table.get("qos_history") in _HISTORY:
+        asked = {key: table[key] for key in table if key.startswith("qos_") and table[key] not in _DEFAULTS}
+        if reliability := _RELIABILITY.get(str(asked.get("qos_reliability"))):
+            found["reliability"] = reliability
+        if _is_depth(asked.get("qos_depth")):
+            found["depth"] = asked["qos_depth"]
+        if asked.get("qos_history") == _KEEP_ALL:
             found["depth"] = None
-        if table.get("qos_durability") == _TRANSIENT:
+        if asked.get("qos_durability") == _TRANSIENT:
             durable, remarks = durability(found.get("reliability", "reliable"), found.get("depth", 1))
             found |= durable
             self.remarks += [f"{where}: {each}" for each in remarks]
-        others = [
-            f"{key} {table[key]}"
-            for key in table
-            if key.startswith("qos_") and key not in _KNOWN_QOS and table[key] not in _DEFAULTS
-        ]
+        others = [f"{key} {level}" for key, level in asked.items() if not _is_carried(key, level)]
         if others:
             self.remarks.append(f"{where}: left out, because no factor has them: {', '.join(others)}")
         return found
@@ -165,6 +167,15 @@ class _Reading:
         if size is None:
             self.wrong(where, f"the size of msg_type '{kind}' is unknown; use stamped… types")
         return size or SMALLEST_MESSAGE
+
+
+def _is_depth(level: object) -> bool:
+    return isinstance(level, int) and level > 0
+
+
+def _is_carried(key: str, level: object) -> bool:
+    """Say whether the workload has this level of a QoS policy."""
+    return str(level) in _CARRIED.get(key, ()) or (key == "qos_depth" and _is_depth(level))
 
 
 _Named = Sequence[tuple[str, Mapping[str, Any]]]
