@@ -383,7 +383,7 @@ def test_an_adapter_with_one_reliability_is_in_the_same_block(tmp_path: Path) ->
         cell(adapter="socket", transport="socket", reliability="best-effort"): 30_000,
     }
     lines = asked(write(tmp_path, figures), "--by", "adapter").stdout.splitlines()
-    assert [*map(name_in, lines[2:5])] == ["socket", "ring", "lyra udp"]
+    assert [*map(name_in, lines[2:5])] == ["socket, best-effort", "ring", "lyra udp"]
     assert lines[1] == "1 KiB"
 
 

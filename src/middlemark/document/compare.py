@@ -1,5 +1,6 @@
 """Comparisons as tables, with notes on the method."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from middlemark.document.numbers import ABSENT, measured, part, ratio
@@ -8,7 +9,19 @@ from middlemark.model.cell import Cell
 from middlemark.stats.comparisons import Comparison, Side, mirrored, times_raw_transports
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import CONFIDENCE, Judgement, Verdict
-from middlemark.verdicts.names import ASKED, common, plain, size_of, varied_factors, what, words
+from middlemark.verdicts.names import (
+    ASKED,
+    NOT_SHOWN,
+    WORDS,
+    common,
+    joined,
+    plain,
+    size_of,
+    unusual,
+    varied_factors,
+    what,
+    words,
+)
 from middlemark.verdicts.rows import grouped
 
 
@@ -120,13 +133,22 @@ def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 
 def unique_names(members: Sequence[Comparison]) -> dict[int, str]:
-    """Return id of a side → its name. Sides with the same name get the levels in which they differ."""
+    """Return id of a side → its name, with the requested levels that are not the most common, as in all other outputs.
+
+    Sides that still have the same name get all levels in which they differ.
+    """
     sides = {id(side): side for each in members for side in _sides(each)}
     names = {id(side): name for each in members for side, name in zip(_sides(each), each.pairing.names, strict=True)}
+    every = [side.cell for side in sides.values()]
+    asked = [each for each in varied_factors(every) if each in ASKED]
+    most = {each: Counter(WORDS[each](cell) for cell in every).most_common(1)[0][0] for each in asked}
+    for key, name in names.items():
+        levels = [each for each in unusual(sides[key].cell, most) if each not in (*NOT_SHOWN, *name.split(", "))]
+        names[key] = joined(", ", name, *levels)
     for name, keys in grouped(sides, names.__getitem__).items():
         if len(keys) > 1:
             differing = [each for each in varied_factors([sides[key].cell for key in keys]) if each in ASKED]
-            names |= {key: ", ".join(filter(None, (name, words(sides[key].cell, differing)))) for key in keys}
+            names |= {key: joined(", ", name, words(sides[key].cell, differing)) for key in keys}
     return names
 
 
