@@ -28,6 +28,7 @@ from middlemark.commands.page import OPTION_GROUPS, Argument, Option, Page, expl
 from middlemark.model.asked import Lift, Planted, SelfTestCell, TriedLimit
 from middlemark.model.run import HostMachine, RunFile
 from middlemark.problems import MeasureError, RequestError
+from middlemark.show import EXPORTED
 from middlemark.sites.check import Checked
 from middlemark.sites.host import Facts
 from outputs import read_output
@@ -218,7 +219,14 @@ def test_compare_writes_one_page_with_a_table_for_each_pair_of_runs(runs: Path) 
 
 
 @pytest.mark.parametrize("which", NAMED)
-@pytest.mark.parametrize("words", [("report", "--markdown", "-"), ("report", "--html", "-"), ("export", "--to", "csv")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "--markdown", "-"),
+        ("report", "--html", "-"),
+        *(("export", "--to", each) for each in EXPORTED if each != "hdr"),  # the invented trials have no samples
+    ],
+)
 def test_verbs_that_write_files_accept_runs_in_the_same_ways(runs: Path, words: tuple[str, ...], which: str) -> None:
     verb, *options = words
     done = asked(verb, *NAMED[which](runs), *options)
