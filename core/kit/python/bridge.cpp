@@ -1,6 +1,7 @@
 #include <middlemark/kit/python/bridge.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 #include <middlemark/json.hpp>
 #include <middlemark/kit/native.hpp>
@@ -193,7 +194,10 @@ Reference End::method(const char* name) const {
 
 bool End::note_failure() noexcept {
   const bool timed_out = PyErr_ExceptionMatches(PyExc_TimeoutError) != 0;
+  const bool is_first = failure_.empty();
   failure_ = failure().text;
+  // If the peer waits for this end until its time is over, the trial ends without this end's result.
+  if (is_first && !timed_out) std::fprintf(stderr, "%s\n", failure_.c_str());
   return timed_out;
 }
 

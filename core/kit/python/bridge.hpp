@@ -127,7 +127,7 @@ class End : Pinned {
   /// Calls a method of the object that returns a number. Throws AdapterError.
   [[nodiscard]] std::size_t count(const char* method);
   [[nodiscard]] Reference method(const char* name) const;
-  /// Keeps the current exception's text. Returns whether it was a TimeoutError.
+  /// Keeps the current exception's text, and prints the first one. Returns whether it was a TimeoutError.
   bool note_failure() noexcept;
 
  private:

@@ -251,6 +251,11 @@ class WorkerProcess(Channel):
         text = self._stderr.decode(errors="replace").strip()
         return f"; its stderr ended with: {text[-800:]}" if text else ""
 
+    def last_line(self) -> str:
+        """Return the last line that the worker printed on stderr; empty: it printed nothing."""
+        text = self._stderr.decode(errors="replace").strip()
+        return text.splitlines()[-1][:800] if text else ""
+
     async def finish(self, grace_s: float) -> str | None:
         """Send quit, wait ``grace_s``, kill the worker if it still runs, and reap it.
 

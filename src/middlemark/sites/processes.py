@@ -56,7 +56,7 @@ class Processes:
     def blame(self, error: WorkerFailedError) -> Failure:
         """Return the cause of an error: a dead or stopped companion, or a dead or stopped peer of a silent worker.
 
-        Without such a cause, return the error.
+        Without such a cause, return the error, with the last line that each worker printed on stderr if one is silent.
         """
         code, text = error.code, error.text
         for companion in self.companions:
@@ -71,4 +71,7 @@ class Processes:
                     return Failure(code="crashed", text=f"{peer.ended_early().text} ({text})", advice=error.advice)
                 if process_state(peer.pid) in ("T", "t") and peer.hung().text.split(":")[0] not in text:
                     return Failure(code="hung", text=f"{peer.hung().text} ({text})", advice=error.advice)
+        if code == "silent":
+            printed = {each.who: line for each in self.workers if (line := each.last_line())}
+            text += "".join(f"; {who} printed: {line}" for who, line in printed.items())
         return Failure(code=code, text=text, advice=error.advice)

@@ -87,12 +87,14 @@ class Kit:
             name = failed.thread.name if failed.thread is not None else "a thread"
             self._failure = f"{failed.exc_type.__name__} in {name}: {failed.exc_value}"
         sys.__excepthook__(failed.exc_type, failed.exc_value or failed.exc_type(), failed.exc_traceback)
+        print(self._failure, file=sys.stderr)  # the line that an error of the trial contains
 
     def note_callback_failure(self, failed: Any) -> None:
         """Keep the first exception that a callback of an extension module raised, and print it."""
         if not self._failure:
             self._failure = f"{failed.exc_type.__name__} in a callback: {failed.exc_value}"
         sys.__unraisablehook__(failed)
+        print(self._failure, file=sys.stderr)
 
     def thread_failure(self) -> str:
         """Return the text of the first exception that ended a thread or a callback; empty if there was none."""
