@@ -190,6 +190,13 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert (row["sent"], row["received"], row["lost"]) == (200, 200, 0)
 
 
+def test_the_probe_is_built_when_it_is_installed_alone(tmp_path: Path) -> None:
+    run(["cmake", "-S", ROOT / "probe", "-B", tmp_path / "build"], tmp_path)
+    run(["cmake", "--install", "build", "--component", "probe", "--prefix", "here"], tmp_path)
+    installed = {each.name for each in (tmp_path / "here").rglob("*") if each.is_file()}
+    assert {"libmiddlemark_probe.a", "libmiddlemark_probe.so", "probe.h", "middlemarkProbe.cmake"} <= installed
+
+
 def test_the_probe_can_be_a_subfolder_of_another_project_and_be_compiled_out(tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(
         "#include <middlemark/probe.h>\n"

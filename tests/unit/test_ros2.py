@@ -43,6 +43,12 @@ def workers_identity(**environment: str) -> str:
     return ran.stdout
 
 
+def test_the_folders_that_colcon_makes_in_a_checkout_are_ignored() -> None:
+    """adapters/rclcpp/README.md builds the interfaces with ``colcon build`` in the checkout."""
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert {"/build/", "/install/", "/log/"} <= {*ignored}
+
+
 def test_workers_are_out_of_date_after_a_ros_2_was_sourced() -> None:
     before = workers_identity()
     assert before == workers_identity(HOME="/elsewhere")
