@@ -221,8 +221,7 @@ def _received(line: bytes, row: str, subscribers: dict[tuple[int, int], _Subscri
     pid, at, size, total, lost, delta, _, rate, mbits = found.groups()
     if int(size):  # a size of 0: the process has received nothing yet
         of = subscribers.setdefault((int(pid), int(size)), _Subscriber(row))
-        counts = map(int, (size, total, lost, delta))
-        of.add(number(at), *counts, rate=1e3 * number(rate), mbits=number(mbits))
+        of.add(number(at), int(size), int(total), int(lost), int(delta), 1e3 * number(rate), number(mbits))
     return True
 
 

@@ -40,7 +40,7 @@ _RATE_KNOWN = re.compile(rb"^(?:\d+(?:[.,]\d+)? msg/s$|Received \d+ messages ove
 _OTHER = re.compile(rb"Warming up for .*|Opening session\.*|Press CTRL-C.*|Declaring .*|\d{4}-\d\d-\d\dT\S+ +[A-Z]+ .*")
 
 
-class _Pings:
+class _PingRun:
     """The round trips of one run, in µs."""
 
     def __init__(self, size: int) -> None:
@@ -52,14 +52,14 @@ class _Pings:
 
 def _read_ping(blocks: Iterable[bytes]) -> Log:
     lines = Lines(blocks)
-    runs: list[_Pings] = []
+    runs: list[_PingRun] = []
     last = -1
     for index, line in lines.each():
         found = _PING.fullmatch(line.decode(errors="replace"))
         if found is not None:
             size, seq, rtt, lat = map(int, found.groups())
             if not runs or seq < last or size != runs[-1].size or (seq == last == 0):
-                runs.append(_Pings(size))
+                runs.append(_PingRun(size))
                 last = -1
             run = runs[-1]
             run.us.add(float(rtt))
@@ -72,7 +72,7 @@ def _read_ping(blocks: Iterable[bytes]) -> Log:
     return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
 
 
-def _round_trips(run: _Pings) -> ImportedTrial:
+def _round_trips(run: _PingRun) -> ImportedTrial:
     us = run.us
     where = cell("zenoh (z_ping)", run.size, publishers=1, topics=1, rate="max")
     repeated = contradiction(f"{run.repeated:,} lines repeat a number", "all lines are counted")

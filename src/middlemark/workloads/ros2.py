@@ -51,7 +51,7 @@ class Watched(msgspec.Struct, frozen=True):
 
 
 class _Sent(msgspec.Struct):
-    """What one publisher has sent, by the numbers and instants that ROS 2 delivers with its messages."""
+    """The messages that one publisher sent, by the numbers and instants that ROS 2 delivers with its messages."""
 
     arrived: int = 0
     first: int | None = None
@@ -235,7 +235,7 @@ def _workload(
     remarks = [
         f"Seen in {seconds:g} s of a running ROS 2: {counted}.",
         "ROS 2 does not record deadlines, or which topic follows another: edit the keys deadline and after.",
-        "Sizes are the means of the received messages. Of other types than Middlemark's, plain octets are sent.",
+        "Sizes are the means of the received messages. Types that Middlemark does not know are sent as plain octets.",
         *(f"Left out, {why}: {', '.join(names)}." for why, names in left_out.items()),
     ]
     unnumbered = [each.name for each in watched if each.messages and not each.is_numbered]
