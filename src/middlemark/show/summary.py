@@ -134,7 +134,8 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
     run = document.runs[0]
     show = shlex.join(["middlemark", "show", plain(str(run.folder))])
     kinds = [f"{warning_name(each.code)} in {format_count(each.count, 'row')}" for each in document.warnings]
-    kinds = kinds if len(kinds) <= _MOST_KINDS else [*kinds[:_MOST_KINDS], f"{len(kinds) - _MOST_KINDS} more kinds"]
+    if left_out := len(kinds[_MOST_KINDS:]):
+        kinds = [*kinds[:_MOST_KINDS], format_count(left_out, "more kind")]
     remedy = document.warnings[0].advice.split("; ")[0] if document.warnings else ""
     warnings = Statement(texts=(", ".join(kinds),) if kinds else (), remedy=remedy)
     precise = precision_of(run, [row.result for row in document.rows])
