@@ -18,6 +18,7 @@ from middlemark.stats.verdict import Verdict
 from middlemark.suite.overrides import read_only
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.judging import judged_experiments
+from middlemark.verdicts.rows import latency_of
 
 
 def drawn(middle: float, trials: int, seed: int) -> list[float | Failure]:
@@ -216,6 +217,19 @@ def test_the_order_by_p99_has_its_own_verdicts() -> None:
     verdicts = {(each.comparison.metric, each.comparison.word) for each in document.comparisons}
     assert ("p99", "slower") in verdicts
     assert by_p99.sure
+
+
+def test_the_ratio_of_the_order_by_p99_is_to_the_baselines_p99() -> None:
+    document = document_of(run_of({LYRA: spread(21_000), VEGA: spread(28_000), cell("udp"): spread(10_000)}))
+    [experiment] = [each for each in document.experiments if each.metric == "p99"]
+    assert experiment.copying is not None
+    base = latency_of(experiment.copying.result)
+    for row in experiment.ranked:
+        latency = latency_of(row.row.result)
+        assert latency is not None
+        assert base is not None
+        assert latency.p99 is not None
+        assert row.ratio == pytest.approx(latency.p99 / (base.p99 or 0.0))
 
 
 def test_a_failed_row_is_not_ranked() -> None:

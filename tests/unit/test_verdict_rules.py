@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from middlemark.document.matrix import MEANS
+from middlemark.document.matrix import MARKS, MEANS
 from middlemark.stats.interval import FEWEST
 from middlemark.stats.verdict import MARGIN
 from middlemark.verdicts.experiments import Standing
@@ -32,3 +32,16 @@ def test_each_mark_of_a_matrix_has_a_line_in_the_rules() -> None:
     assert marks.keys() == MEANS.keys()
     for mark in "✓~×#":
         assert marks[mark].startswith(MEANS[mark]), mark
+
+
+def test_each_standing_with_a_mark_has_its_own_mark() -> None:
+    words = {
+        Standing.BEST: "fastest",
+        Standing.EQUIVALENT: "equivalent",
+        Standing.UNDECIDED: "undecided",
+        Standing.NO_COMMON_ROUNDS: "rounds in common",
+        Standing.TOO_FEW_TRIALS: "too few trials",
+        Standing.ELIMINATED: "eliminated",
+    }
+    assert MARKS.keys() == words.keys()
+    assert all(words[standing] in MEANS[mark] for standing, mark in MARKS.items())
