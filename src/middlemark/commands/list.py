@@ -82,6 +82,8 @@ def adapters(verbose: bool, output_format: str) -> int:
 
 
 def _details(about: Description, path: str) -> None:
+    from middlemark.show.output import say
+
     click.echo(f"    worker   {path}")
     if about.library:
         click.echo(f"    library  {about.library}")
@@ -91,7 +93,7 @@ def _details(about: Description, path: str) -> None:
     for transport in about.transports:
         click.echo(f"    {transport.name}: {_limits(transport)}")
     for key, setting in about.native.items():
-        click.echo(f"    native.{key}: {_native(setting)}")
+        say(f"    native.{key}: {_native(setting)}")
 
 
 def _native(setting: NativeSetting) -> str:

@@ -9,6 +9,7 @@ from middlemark.document.table import Table, facts
 from middlemark.model.units import format_count, format_us
 from middlemark.show import View
 from middlemark.show.terminal import paragraph, printed, terminal
+from middlemark.show.wrapping import as_typed
 from middlemark.system.check import Finding
 from middlemark.system.tried import Tried
 from middlemark.verdicts.names import plain
@@ -52,7 +53,7 @@ def _finding(each: Finding, view: View) -> Iterator[Text]:
     yield from paragraph(each.rows, view.width, first="    for ")
     yield from paragraph(each.why if view.warnings else "", view.width, first="    why: ")
     if each.remedy:
-        yield Text(f"    {plain(each.remedy)}")  # a command to copy is never wrapped
+        yield Text(f"    {as_typed(plain(each.remedy))}")  # a command to copy is never wrapped
     yield from paragraph("" if each.remedy and not view.warnings else each.persist, view.width, first="    to last: ")
     yield from paragraph(each.risk if view.warnings else "", view.width, first="    risk: ")
 
