@@ -1,4 +1,4 @@
-"""The workers of rcl and rclpy refuse an RMW that is not there and a second ROS 2; rclpy reports a failing callback."""
+"""The workers of rcl and rclpy refuse an RMW that is not there and a second ROS 2."""
 
 import os
 import subprocess

@@ -113,3 +113,36 @@ def test_a_processor_without_wheels_is_refused(tmp_path: Path) -> None:
 def test_a_python_without_wheels_is_refused(tmp_path: Path) -> None:
     text = refused(tmp_path, "uname() { echo x86_64; }; type() { return 1; };")
     assert "CPython 3.11 to 3.13, and none of them is here with its module venv; install python3.13" in text
+
+
+def chosen(folder: Path, **environment: str) -> str:
+    """Return what CMake chooses for rclpy: a distribution, or the reason why there is none."""
+    script = folder / "choose.cmake"
+    script.write_text(
+        f"set(PROJECT_SOURCE_DIR {folder})\n"
+        "function(middlemark_left_out name reason)\n  message(${name}: ${reason})\nendfunction()\n"
+        f"include({ROOT}/adapters/common/ros2/ros2.cmake)\n"
+        "middlemark_find_ros2(rclpy)\n"
+        'message("ROS 2 ${distribution}, wheels in ${ros2}")\n'
+    )
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    ran = subprocess.run(
+        ["cmake", "-P", script], env=kept | environment, capture_output=True, text=True, check=True, cwd=folder
+    )
+    return ran.stderr.strip()
+
+
+def test_a_sourced_ros_2_and_one_of_pypi_are_refused_together(tmp_path: Path) -> None:
+    sourced = {"AMENT_PREFIX_PATH": "/opt/ros/humble", "ROS_DISTRO": "humble"}
+    text = chosen(tmp_path, **sourced, MIDDLEMARK_ROS2="kilted")
+    assert "ROS 2 humble is sourced in this shell, and MIDDLEMARK_ROS2=kilted names a ROS 2 from PyPI" in text
+    assert "unset MIDDLEMARK_ROS2, or use a shell without the sourced ROS 2" in text
+    assert chosen(tmp_path, **sourced) == "ROS 2 humble, wheels in"
+
+
+def test_the_wheels_are_chosen_in_a_shell_without_ros_2_and_their_absence_has_a_next_step(tmp_path: Path) -> None:
+    assert "`./middlemark build ros2` installs ROS 2 jazzy from PyPI" in chosen(tmp_path, MIDDLEMARK_ROS2="jazzy")
+    wheels = tmp_path / "build" / "ros2-kilted"
+    wheels.mkdir(parents=True)
+    (wheels / "of").touch()
+    assert chosen(tmp_path) == f"ROS 2 kilted, wheels in {wheels}"
