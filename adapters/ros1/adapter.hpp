@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <middlemark/adapter.hpp>
@@ -32,7 +33,8 @@ class Ros1 {
                        .varying_sizes = true,
                        .services = true,
                        .max_history = 1,  // a latched publisher keeps its last message
-                       .security_why = "ROS 1 has no security, and SROS, which added it, is no longer developed"};
+                       .security_why = "ROS 1 has no security, and SROS, which added it, is no longer developed",
+                       .wire = std::string_view(carrier) == "tcp" ? "tcpros" : ""};
     };
     Transport shared = network(ros1::intraprocess, "process-memory");
     shared.processes = {1};
