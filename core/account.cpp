@@ -13,6 +13,10 @@ Account AccountReader::read(const Session& session) {
   for (const auto& role : session.roles()) {
     account.roles.push_back(counts(*role, account.resources, account.at_ns));
     account.resources.bench_bytes += role->kept_bytes();
+    if (!session.reports_latencies() || !role->has_latencies()) continue;
+    NewLatencies& latencies = latencies_[role.get()];
+    role->read_latencies(latencies);
+    account.latencies.push_back(latencies.taken(role->kind, role->index));
   }
   return account;
 }

@@ -7,6 +7,7 @@
 
 #include <middlemark/protocol.hpp>
 #include <middlemark/resources.hpp>
+#include <middlemark/roles/latencies.hpp>
 #include <middlemark/session.hpp>
 
 namespace middlemark {
@@ -14,7 +15,8 @@ namespace middlemark {
 class AccountReader {  // used by the control thread only
  public:
   /// Returns the roles' counts and the resources used so far. Counts::blocked_ns is the time blocked since the first
-  /// call that found the role measuring.
+  /// call that found the role measuring. If the session's configuration asks for latencies, returns those since the
+  /// previous call.
   [[nodiscard]] Account read(const Session& session);
 
  private:
@@ -30,6 +32,7 @@ class AccountReader {  // used by the control thread only
 
   ResourceReader reader_;
   std::map<int, Begin> begins_;  // by thread id
+  std::map<const Role*, NewLatencies> latencies_;
 };
 
 }  // namespace middlemark

@@ -99,7 +99,7 @@ Configuration parse_configuration(const nlohmann::json& command) {
   JsonReader reader;
   reader.read(command, parsed, {});
   Configuration configuration{
-      {parsed.settings}, parsed.placement, parsed.match_timeout_s, parsed.roles, parsed.tells_ends};
+      {parsed.settings}, parsed.placement, parsed.match_timeout_s, parsed.roles, parsed.tells_ends, parsed.latencies};
   Check check(configuration.settings, reader);
   check.settings();
   for (std::size_t i = 0; i < parsed.roles.size(); ++i) {

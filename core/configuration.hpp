@@ -17,6 +17,7 @@ struct Configuration {
   double match_timeout_s = 10;
   std::vector<AnyRoleRequest> roles;
   bool tells_ends = false;
+  bool latencies = false;  ///< reports contain the roles' latencies
 };
 
 /// Throws ConfigurationError naming every wrong field.

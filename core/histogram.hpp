@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -21,7 +22,7 @@ namespace middlemark {
 /// measured code.
 ///
 /// Values of 2^63 and more count as 2^63 - 1. Construction allocates and touches the memory; add() neither allocates, locks
-/// nor throws. One thread writes.
+/// nor throws. One thread writes. Another may call for_each_new() meanwhile.
 class Histogram {
  public:
   static constexpr unsigned octave_bits = 7;  ///< log2 of the number of buckets per octave
@@ -31,7 +32,9 @@ class Histogram {
   Histogram() : counts_(index_of(largest) + 1) {}
 
   void add(std::uint64_t value) noexcept {
-    ++counts_[index_of(std::min(value, largest))];
+    // An increment by one thread: the two atomic accesses are plain instructions, without a lock.
+    const std::atomic_ref count(counts_[index_of(std::min(value, largest))]);
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     ++count_;
     max_seen_ = std::max(max_seen_, value);
   }
@@ -58,6 +61,11 @@ class Histogram {
     }
   }
 
+  /// Returns the lower bound of the bucket of a value.
+  [[nodiscard]] static constexpr std::uint64_t lower_bound(std::uint64_t value) noexcept {
+    return lower_of(index_of(std::min(value, largest)));
+  }
+
   void merge(const Histogram& other) noexcept {
     std::transform(counts_.begin(), counts_.end(), other.counts_.begin(), counts_.begin(), std::plus<>());
     count_ += other.count_;
@@ -69,6 +77,18 @@ class Histogram {
   void for_each(Visit&& visit) const {
     for (std::size_t index = 0; index < counts_.size(); ++index) {
       if (counts_[index] != 0) visit(lower_of(index), lower_of(index) + width_of(index), counts_[index]);
+    }
+  }
+
+  /// Calls visit(lower, count) for each bucket with values that were added since the call with the same `seen`, which
+  /// is empty at first. Allocates at the first call. The writing thread may add values meanwhile.
+  template <class Visit>
+  void for_each_new(std::vector<std::uint64_t>& seen, Visit&& visit) const {
+    seen.resize(counts_.size());
+    for (std::size_t index = 0; index < counts_.size(); ++index) {
+      const std::uint64_t now = std::atomic_ref(counts_[index]).load(std::memory_order_relaxed);
+      if (now != seen[index]) visit(lower_of(index), now - seen[index]);
+      seen[index] = now;
     }
   }
 
@@ -102,7 +122,7 @@ class Histogram {
     return std::uint64_t{1} << shift_of(index);
   }
 
-  std::vector<std::uint64_t> counts_;
+  mutable std::vector<std::uint64_t> counts_;  // mutable: std::atomic_ref needs it, also to read
   std::uint64_t count_ = 0;
   std::uint64_t max_seen_ = 0;
 };

@@ -82,11 +82,11 @@ enum class Language { c, cpp, json5, rust, toml, xml };
 template <> inline constexpr std::array<std::string_view, 6> words_of<Language>{"c", "cpp", "json5", "rust", "toml", "xml"};
 
 /// Why a role ended. `samples`, `duration`: the role has sent the requested number of messages, or has sent for the
-/// requested time. `full`: the memory for samples is full. `limit`: a sender's `limit_s`, or a receiver's 10 s, have passed.
-/// `stopped`: the launcher stopped the role. `silent`: no replies arrived any more, or no peer accepted messages.
-/// `complete`: a receiver has received all expected messages. `quiet`: no messages arrived any more.
-enum class Ended { samples, duration, full, limit, stopped, silent, complete, quiet };
-template <> inline constexpr std::array<std::string_view, 8> words_of<Ended>{"samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"};
+/// requested time. `limit`: a sender's `limit_s`, or a receiver's 10 s, have passed. `stopped`: the launcher stopped the
+/// role. `silent`: no replies arrived any more, or no peer accepted messages. `complete`: a receiver has received all
+/// expected messages. `quiet`: no messages arrived any more.
+enum class Ended { samples, duration, limit, stopped, silent, complete, quiet };
+template <> inline constexpr std::array<std::string_view, 7> words_of<Ended>{"samples", "duration", "limit", "stopped", "silent", "complete", "quiet"};
 
 /// One topic of a stream.
 struct TopicRequest {
@@ -363,6 +363,7 @@ struct ConfigureCommand {
   Placement placement{};
   double match_timeout_s = 10;
   bool tells_ends = false;
+  bool latencies = false;
   std::vector<AnyRoleRequest> roles{};
 };
 template <> inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
@@ -370,6 +371,7 @@ template <> inline constexpr auto fields_of<ConfigureCommand> = std::tuple{
     Field{"placement", &ConfigureCommand::placement, Presence::required},
     Field{"match_timeout_s", &ConfigureCommand::match_timeout_s, Presence::optional, {.above = 0, .most = 1e+09}},
     Field{"tells_ends", &ConfigureCommand::tells_ends, Presence::optional},
+    Field{"latencies", &ConfigureCommand::latencies, Presence::optional},
     Field{"roles", &ConfigureCommand::roles, Presence::required, {.least_items = 1}}};
 
 /// All histories are published. The worker now opens the subscribers of transient-local topics.
@@ -505,6 +507,18 @@ template <> inline constexpr auto fields_of<Counts> = std::tuple{
     Field{"duplicated", &Counts::duplicated, Presence::optional}, Field{"reordered", &Counts::reordered, Presence::optional},
     Field{"damaged", &Counts::damaged, Presence::optional}};
 
+/// Latencies that a ping, a client or a subscriber recorded since the previous report. They begin at the intended instant,
+/// or at publish if the load has no schedule.
+struct Latencies {
+  RoleKind role{};
+  unsigned index = 0;
+  std::uint64_t max_ns = 0;
+  std::vector<std::tuple<std::uint64_t, std::uint64_t>> buckets{};
+};
+template <> inline constexpr auto fields_of<Latencies> = std::tuple{
+    Field{"role", &Latencies::role, Presence::required}, Field{"index", &Latencies::index, Presence::required},
+    Field{"max_ns", &Latencies::max_ns, Presence::required}, Field{"buckets", &Latencies::buckets, Presence::optional}};
+
 /// One thread of the worker.
 struct ThreadUse {
   int tid = 0;
@@ -529,6 +543,8 @@ struct Resources {
   std::uint64_t involuntary = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
+  std::optional<std::uint64_t> private_bytes{};
+  std::optional<std::uint64_t> descriptors{};
   std::vector<ThreadUse> threads{};
 };
 template <> inline constexpr auto fields_of<Resources> = std::tuple{
@@ -540,6 +556,8 @@ template <> inline constexpr auto fields_of<Resources> = std::tuple{
     Field{"involuntary", &Resources::involuntary, Presence::required},
     Field{"minor_faults", &Resources::minor_faults, Presence::required},
     Field{"major_faults", &Resources::major_faults, Presence::required},
+    Field{"private_bytes", &Resources::private_bytes, Presence::optional},
+    Field{"descriptors", &Resources::descriptors, Presence::optional},
     Field{"threads", &Resources::threads, Presence::required}};
 
 /// The counters of the roles, and the resources that the process has used since it began.
@@ -547,10 +565,11 @@ struct Account {
   std::uint64_t at_ns = 0;
   std::vector<Counts> roles{};
   Resources resources{};
+  std::vector<Latencies> latencies{};
 };
 template <> inline constexpr auto fields_of<Account> = std::tuple{
     Field{"at_ns", &Account::at_ns, Presence::required}, Field{"roles", &Account::roles, Presence::required},
-    Field{"resources", &Account::resources, Presence::required}};
+    Field{"resources", &Account::resources, Presence::required}, Field{"latencies", &Account::latencies, Presence::optional}};
 
 /// Sent after `start` and then once per second. The leading role is the first role that sends, or else the first role.
 struct TickEvent : Account {
@@ -616,6 +635,7 @@ template <> inline constexpr auto fields_of<RoleResult> = std::tuple{
 /// The result of a ping or a client.
 struct CallerResult : RoleResult {
   std::uint64_t samples = 0;
+  std::uint64_t in_histogram = 0;
   std::uint64_t warmup_samples = 0;
   double measured_s = 0;
   std::uint64_t first_begin_ns = 0;
@@ -638,6 +658,7 @@ struct CallerResult : RoleResult {
 };
 template <> inline constexpr auto fields_of<CallerResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
     Field{"samples", &CallerResult::samples, Presence::required},
+    Field{"in_histogram", &CallerResult::in_histogram, Presence::optional},
     Field{"warmup_samples", &CallerResult::warmup_samples, Presence::required},
     Field{"measured_s", &CallerResult::measured_s, Presence::required, {.least = 0, .most = 1e+09}},
     Field{"first_begin_ns", &CallerResult::first_begin_ns, Presence::required},

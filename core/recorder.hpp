@@ -1,6 +1,7 @@
 // Stores each sample as a raw record, in memory that was mapped and touched before the start.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -39,8 +40,8 @@ void write_npy_records(const std::string& path, std::string_view npy_descr, cons
                        std::size_t record_bytes, std::size_t count);
 
 /// Keeps up to `capacity` records. Construction maps and pre-faults memory and may throw std::system_error. keep()
-/// neither allocates, locks nor throws, and returns false when the recorder is full. `Record::npy_descr` is the
-/// record's NumPy dtype.
+/// neither allocates, locks nor throws, and returns false when the recorder is full. Another thread may read the kept
+/// records meanwhile. `Record::npy_descr` is the record's NumPy dtype.
 template <class Record>
 class Recorder {
   static_assert(std::is_trivially_copyable_v<Record>);
@@ -52,29 +53,31 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   bool keep(const Record& record) noexcept {
-    if (count_ == capacity_) [[unlikely]]
+    const std::size_t at = count_.load(std::memory_order_relaxed);  // only this thread writes
+    if (at == capacity_) [[unlikely]]
       return false;
-    records_[count_++] = record;
+    records_[at] = record;
+    count_.store(at + 1, std::memory_order_release);
     return true;
   }
 
-  [[nodiscard]] bool full() const noexcept { return count_ == capacity_; }
-  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] bool full() const noexcept { return size() == capacity_; }
+  [[nodiscard]] std::size_t size() const noexcept { return count_.load(std::memory_order_acquire); }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-  [[nodiscard]] std::span<const Record> samples() const noexcept { return {records_, count_}; }
+  [[nodiscard]] std::span<const Record> samples() const noexcept { return {records_, size()}; }
   /// Returns the records, so that the role can convert them after the measurement.
-  [[nodiscard]] std::span<Record> samples() noexcept { return {records_, count_}; }
+  [[nodiscard]] std::span<Record> samples() noexcept { return {records_, size()}; }
 
   /// Writes the samples file: see write_npy_records().
   void write_npy(const std::string& path) const {
-    write_npy_records(path, Record::npy_descr, records_, sizeof(Record), count_);
+    write_npy_records(path, Record::npy_descr, records_, sizeof(Record), size());
   }
 
  private:
   PrefaultedMemory memory_;
   Record* records_;
   std::size_t capacity_;
-  std::size_t count_ = 0;
+  std::atomic<std::size_t> count_{0};
 };
 
 }  // namespace middlemark

@@ -109,15 +109,22 @@ std::string_view ProcFile::read(std::span<char> into, std::size_t offset) const 
 }
 
 ResourceReader::ResourceReader()
-    : status_(AT_FDCWD, "/proc/self/status"), tasks_(opendir("/proc/self/task")), text_(std::size_t{4} << 10U) {
+    : status_(AT_FDCWD, "/proc/self/status"),
+      tasks_(opendir("/proc/self/task")),
+      descriptors_(opendir("/proc/self/fd")),
+      text_(std::size_t{4} << 10U) {
   if (tasks_ == nullptr) refuse("/proc/self/task", errno);
 }
 
-ResourceReader::~ResourceReader() { closedir(tasks_); }
+ResourceReader::~ResourceReader() {
+  closedir(tasks_);
+  if (descriptors_ != nullptr) closedir(descriptors_);
+}
 
 Resources ResourceReader::read() {
   Resources resources;
   read_memory(resources);
+  resources.descriptors = count_descriptors();
   // Read the totals last, so that they include the time of every thread.
   read_threads(resources);
   rusage usage{};
@@ -148,6 +155,15 @@ void ResourceReader::read_memory(Resources& resources) {
   if (!now || !peak) refuse("/proc/self/status, VmRSS and VmHWM", ENODATA);
   resources.rss_bytes = *now;
   resources.peak_rss_bytes = *peak;
+  resources.private_bytes = bytes_of(status, "\nRssAnon:");
+}
+
+std::optional<std::uint64_t> ResourceReader::count_descriptors() const {
+  if (descriptors_ == nullptr) return std::nullopt;
+  rewinddir(descriptors_);
+  std::uint64_t count = 0;
+  while (const dirent* entry = readdir(descriptors_)) count += entry->d_name[0] != '.' ? 1 : 0;
+  return count;
 }
 
 void ResourceReader::read_threads(Resources& resources) {

@@ -62,12 +62,14 @@ class ResourceReader {
 
   void read_memory(Resources& resources);
   void read_threads(Resources& resources);
+  [[nodiscard]] std::optional<std::uint64_t> count_descriptors() const;
   [[nodiscard]] ThreadFiles open_thread(pid_t tid) const;
   [[nodiscard]] ThreadFiles files_of(pid_t tid);
   [[nodiscard]] static std::optional<ThreadUse> read_thread(const ThreadFiles& files);
 
   ProcFile status_;
   DIR* tasks_ = nullptr;
+  DIR* descriptors_ = nullptr;  ///< null: not readable
   std::vector<char> text_;
   std::vector<ThreadFiles> threads_;  ///< the threads of the previous reading
 };

@@ -49,6 +49,10 @@ class Publisher : public kit::OwnBuffer {
     if (!misbehaves_ || header.warm_up()) return deliver_to_all();
     const std::uint64_t sequence = header.sequence();
     if (script_.every_delay().count() > 0) spend(CLOCK_MONOTONIC, script_.every_delay());
+    if (script_.drift_ns > 0) {
+      spend(CLOCK_MONOTONIC, std::chrono::nanoseconds(script_.drift_ns * sequence));
+    }
+    if (script_.leak_bytes > 0) leak_.grow(script_.leak_bytes);
     if (script_.burn.count() > 0) spend(CLOCK_THREAD_CPUTIME_ID, script_.burn);
     if (const auto found = script_.delay.find(sequence); found != script_.delay.end()) {
       std::this_thread::sleep_for(found->second);
@@ -148,6 +152,7 @@ class Publisher : public kit::OwnBuffer {
   std::vector<std::byte> wrong_;
   std::vector<std::byte> held_;
   const Hog hog_;
+  Leak leak_;
   bool holding_ = false;
   bool refused_ = false;
   std::optional<kit::Deadline> deadline_;  // of the current publish(); empty until publish() has to wait for room

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,26 @@ class Hog {
 
  private:
   std::vector<std::byte> memory_;
+};
+
+/// Memory that grows by small steps and is freed only at the end. It is mapped in chunks, so that the process grows page
+/// by page as the bytes are touched.
+class Leak {
+ public:
+  void grow(std::size_t bytes) {
+    for (; bytes > 0; --bytes) {
+      if (used_ == chunk_bytes) {
+        chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_bytes));
+        used_ = 0;
+      }
+      chunks_.back()[used_++] = std::byte{1};
+    }
+  }
+
+ private:
+  static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  std::size_t used_ = chunk_bytes;
 };
 
 [[noreturn]] inline void pause_for_ever() {

@@ -59,6 +59,17 @@ struct Script : kit::NativeKeys {
       {.help = "MiB of memory that the misbehaving publisher keeps touched from its opening to its end", .most = 4096});
   std::size_t hog_subscriber_mib = key<std::size_t>(
       "hog_subscriber_mib", 0, {.help = "MiB of memory that each subscriber keeps touched", .most = 4096});
+  std::uint64_t leak_bytes = key<std::uint64_t>(
+      "leak_bytes", 0, {.help = "bytes of memory that each publish touches and never frees", .most = 1048576});
+  std::uint64_t drift_ns =
+      key<std::uint64_t>("drift_ns", 0, {.help = "publish number n spins n times this number of ns", .most = 1000000});
+  std::uint64_t stall_every =
+      key<std::uint64_t>("stall_every", 0,
+                         {.help = "the subscriber sleeps before every message whose sequence is a multiple of this "
+                                  "number; 0: it never does",
+                          .least = 0});
+  std::chrono::milliseconds stall_every_ms =
+      key("stall_every_ms", std::chrono::milliseconds(5), {.help = "how long `stall_every` sleeps", .least = 0});
   std::optional<std::uint64_t> slots = key<std::uint64_t>(
       "slots",
       {.help = "messages that may wait for a subscriber", .least = 1, .otherwise = "16, or the depth if larger"});

@@ -43,7 +43,8 @@ class Subscriber : kit::Pinned {
         suffers_(meant(script.only_subscriber, route.subscriber(index))),
         hog_(suffers_ ? script.hog_subscriber_mib << 20 : 0) {
     for (unsigned i = 0; i < route.topic.publishers; ++i) {
-      const bool stalls = suffers_ && !script.stall.empty() && meant(script.only_publisher, route.publisher(i));
+      const bool stalls = suffers_ && (!script.stall.empty() || script.stall_every > 0) &&
+                          meant(script.only_publisher, route.publisher(i));
       sources_.push_back(
           {std::make_unique<Queue>(route.queue_name(i, index), route.topic.message_bytes, route.slots), stalls});
       sources_.back().queue->attached().store(1, std::memory_order_release);
@@ -88,6 +89,8 @@ class Subscriber : kit::Pinned {
     if (message.size() < header_bytes) return;
     const Header header = read_header(message);
     if (header.warm_up()) return;
+    if (script_.stall_every > 0 && header.sequence() % script_.stall_every == 0)
+      std::this_thread::sleep_for(script_.stall_every_ms);
     const auto found = script_.stall.find(header.sequence());
     if (found != script_.stall.end()) std::this_thread::sleep_for(found->second);
   }

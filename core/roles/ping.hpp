@@ -15,20 +15,22 @@
 #include <middlemark/adapter.hpp>
 #include <middlemark/clock.hpp>
 #include <middlemark/coding.hpp>
+#include <middlemark/histogram.hpp>
 #include <middlemark/message.hpp>
 #include <middlemark/pacer.hpp>
 #include <middlemark/protocol.hpp>
 #include <middlemark/realtime.hpp>
 #include <middlemark/recorder.hpp>
 #include <middlemark/roles/ends.hpp>
+#include <middlemark/roles/latencies.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/replies.hpp>
 
 namespace middlemark {
 
 /// Returns for how many samples the recorder needs memory: the requested number, or the largest number that is possible
-/// within the duration, but no more than fit into `memory_bytes`. `alone`: the ping has no pongs and receives its own
-/// messages.
+/// within the duration, but no more than fit into `memory_bytes`. The ping adds later round trips to a histogram.
+/// `alone`: the ping has no pongs and receives its own messages.
 [[nodiscard]] inline std::size_t recorder_capacity(const CallerRequest& request, Reception reception,
                                                    std::size_t memory_bytes, bool alone = false) noexcept {
   const std::size_t most = memory_bytes / sizeof(Sample);
@@ -89,8 +91,14 @@ class Ping {
   [[nodiscard]] const Result& result() const noexcept { return result_; }
   [[nodiscard]] const std::optional<ErrorEvent>& failure() const noexcept { return failure_; }
   [[nodiscard]] const Recorder<Sample>& recorder() const noexcept { return recorder_; }
+  [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
+  /// Adds the new latencies. Called by the control thread.
+  void read_latencies(NewLatencies& latencies) const { latencies.read(recorder_, histogram_, latency_ns); }
 
  private:
+  /// Returns the time from the intended instant to the last reply; without a schedule, late_ns is 0.
+  static std::uint64_t latency_ns(const Sample& sample) noexcept { return sample.round_trip_ns + sample.late_ns; }
+
   using Incoming = std::remove_reference_t<decltype(std::declval<Ends&>().incoming())>;
 
   static Replies replies(const Clock& clock, const Settings& settings, const Request& request) {
@@ -116,7 +124,6 @@ class Ping {
     due_until_ = std::min(end, limit);
     pacer_.start(start_ticks_);
     while (sent_ < messages) {
-      if (recorder_.full()) return ended_by(Ended::full);
       const std::uint64_t intended = pacer_.next();
       if (paced_ && intended >= due_until_) {  // no message is due before the end
         pacer_.wait(due_until_, progress_.stop);
@@ -288,9 +295,11 @@ class Ping {
       sample.fill_ns = clamp_ns(clock_.to_ns(exchange.fill_end - exchange.fill_begin));
       sample.check_ns = clamp_ns(clock_.to_ns(replies_.check_ticks()));
     }
-    recorder_.keep(sample);
-    progress_.samples.store(recorder_.size(), std::memory_order_relaxed);
-    progress_.received.store(recorder_.size() * request_.echoing, std::memory_order_relaxed);
+    if (!recorder_.keep(sample)) [[unlikely]]
+      histogram_.add(latency_ns(sample));
+    const std::uint64_t samples = recorder_.size() + histogram_.count();
+    progress_.samples.store(samples, std::memory_order_relaxed);
+    progress_.received.store(samples * request_.echoing, std::memory_order_relaxed);
   }
 
   /// Pauses after a failed publish. If a middleware refuses at once, the silent_messages tries would otherwise be used
@@ -316,6 +325,7 @@ class Ping {
       result_.pacing_ns = clock_.to_ns(pacer_.pacing_ticks());
     }
     result_.samples = recorder_.size();
+    result_.in_histogram = histogram_.count();
     result_.warmup_samples = warmup_samples_;
     result_.measured_s = static_cast<double>(clock_.to_ns(end_ticks_ - start_ticks_)) / 1e9;
     result_.first_begin_ns = sent_ > 0 ? clock_.to_monotonic_ns(start_ticks_) : 0;
@@ -353,6 +363,7 @@ class Ping {
   Progress& progress_;
   const bool paced_;
   Recorder<Sample> recorder_;
+  Histogram histogram_;  // the round trips that were completed after the recorder was full
   Pacer pacer_;
   Replies replies_;
   Ends ends_;

@@ -48,6 +48,12 @@ class Role {
   virtual void run() = 0;
   /// Returns the bytes of memory that the role's samples use. They are not memory of the middleware.
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }
+  /// Adds the latencies that the role recorded since the last call. A role that records none adds none.
+  virtual void read_latencies(NewLatencies& /*latencies*/) const {}
+  /// Whether read_latencies() adds any.
+  [[nodiscard]] bool has_latencies() const noexcept {
+    return kind == RoleKind::ping || kind == RoleKind::client || kind == RoleKind::subscriber;
+  }
   /// Writes the samples after run(). Throws std::system_error with the path.
   virtual void keep() const {}
   [[nodiscard]] virtual AnyRoleResult result() const = 0;
@@ -80,6 +86,13 @@ class Role {
   return samples_path.substr(0, stem) + ".histogram.npy";
 }
 
+/// Writes the samples, and the histogram of further samples if there are any. Throws std::system_error with the path.
+template <class End>
+void write_kept(const End& end, const std::string& path) {
+  end.recorder().write_npy(path);
+  if (end.histogram().count() > 0) end.histogram().write_npy(histogram_path(path));
+}
+
 template <class Caller>
 class CallerRole final : public Role {
  public:
@@ -93,7 +106,8 @@ class CallerRole final : public Role {
   Found publishers() override { return caller_.publishers(); }
   void run() override { caller_.run(); }
   std::size_t kept_bytes() const override { return caller_.recorder().capacity() * sizeof(Sample); }
-  void keep() const override { caller_.recorder().write_npy(path_); }
+  void read_latencies(NewLatencies& latencies) const override { caller_.read_latencies(latencies); }
+  void keep() const override { write_kept(caller_, path_); }
   AnyRoleResult result() const override { return caller_.result(); }
   std::optional<ErrorEvent> failure() const override { return caller_.failure(); }
 
@@ -152,10 +166,13 @@ class StreamRole final : public Role {
   std::size_t kept_bytes() const override {
     return end_.recorder().capacity() * sizeof(typename decltype(end_.recorder().samples())::value_type);
   }
+  void read_latencies(NewLatencies& latencies) const override {
+    if constexpr (!publishes) end_.read_latencies(latencies);
+  }
   void keep() const override {
-    write(end_, path_);
+    write_kept(end_, path_);
     if constexpr (!publishes) {
-      for (const auto& forward : end_.forwards()) write(*forward, forward->request().samples_path);
+      for (const auto& forward : end_.forwards()) write_kept(*forward, forward->request().samples_path);
     }
   }
   AnyRoleResult result() const override { return end_.result(); }
@@ -179,12 +196,6 @@ class StreamRole final : public Role {
   }
 
  private:
-  template <class Kept>
-  static void write(const Kept& kept, const std::string& path) {
-    kept.recorder().write_npy(path);
-    if (kept.histogram().count() > 0) kept.histogram().write_npy(histogram_path(path));
-  }
-
   std::string path_;
   End end_;
 };

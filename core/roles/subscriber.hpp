@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include <middlemark/recorder.hpp>
 #include <middlemark/roles/ends.hpp>
 #include <middlemark/roles/forward.hpp>
+#include <middlemark/roles/latencies.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/reception.hpp>
 #include <middlemark/roles/topics.hpp>
@@ -94,6 +96,13 @@ class StreamSubscriber {
   [[nodiscard]] const SubscriberResult& result() const noexcept { return result_; }
   [[nodiscard]] const Recorder<Arrival>& recorder() const noexcept { return recorder_; }
   [[nodiscard]] const Histogram& histogram() const noexcept { return histogram_; }
+  /// Adds the new latencies. Called by the control thread.
+  void read_latencies(NewLatencies& latencies) const {
+    const std::lock_guard lock(converting_);
+    latencies.read(recorder_, histogram_, [this](const Arrival& arrival) {
+      return converted_ ? arrival.one_way_ns : clock_.to_ns(arrival.one_way_ns);
+    });
+  }
   [[nodiscard]] std::span<const std::unique_ptr<Forward<A>>> forwards() const noexcept { return forwards_; }
 
   void operator()(std::span<const std::byte> message) noexcept {
@@ -243,11 +252,13 @@ class StreamSubscriber {
     result_.first_received_ns = received_ > 0 ? clock_.to_monotonic_ns(first_ticks_) : 0;
     result_.last_received_ns = received_ > 0 ? clock_.to_monotonic_ns(last_ticks_) : 0;
     all_.merge(histogram_);
+    const std::lock_guard lock(converting_);  // the measuring is over
     for (Arrival& arrival : recorder_.samples()) {
       arrival.received_ns = clock_.to_monotonic_ns(arrival.received_ns);
       arrival.one_way_ns = clock_.to_ns(arrival.one_way_ns);
       all_.add(arrival.one_way_ns);
     }
+    converted_ = true;
     if (all_.count() > 0) {
       result_.one_way_p50_ns = all_.quantile(0.5);
       result_.one_way_p99_ns = all_.quantile(0.99);
@@ -274,7 +285,9 @@ class StreamSubscriber {
   const bool checks_;
   std::vector<Sender> senders_;
   Recorder<Arrival> recorder_;
-  Histogram histogram_;                        // the messages that arrived after the recorder was full
+  Histogram histogram_;  // the messages that arrived after the recorder was full
+  mutable std::mutex converting_;
+  bool converted_ = false;                     // the records are in ns
   Histogram all_;                              // all messages, computed after the end
   std::unique_ptr<SubscriberOf<A>> incoming_;  // null before open()
   std::vector<std::unique_ptr<Forward<A>>> forwards_;

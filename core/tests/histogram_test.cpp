@@ -243,5 +243,34 @@ TEST(HistogramFile, without_values_contains_no_bucket) {
   EXPECT_EQ(test::Npy(folder / "histogram.npy").count, 0U);
 }
 
+TEST(Histogram, new_values_are_visited_once) {
+  Histogram histogram;
+  std::vector<std::uint64_t> seen;
+  const auto fresh = [&] {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+    histogram.for_each_new(seen, [&](std::uint64_t lower, std::uint64_t count) { found.emplace_back(lower, count); });
+    return found;
+  };
+  using Found = decltype(fresh());
+  EXPECT_EQ(fresh(), Found());
+  histogram.add(7);
+  histogram.add(7);
+  histogram.add(1001);
+  EXPECT_EQ(fresh(), (Found{{7, 2}, {Histogram::lower_bound(1001), 1}}));
+  histogram.add(7);
+  EXPECT_EQ(fresh(), (Found{{7, 1}}));
+  EXPECT_EQ(fresh(), Found());
+}
+
+TEST(Histogram, the_lower_bound_of_a_value_is_that_of_its_bucket) {
+  for (const std::uint64_t value :
+       {std::uint64_t{0}, std::uint64_t{255}, std::uint64_t{256}, std::uint64_t{123'456'789}, Histogram::largest,
+        std::numeric_limits<std::uint64_t>::max()}) {
+    Histogram histogram;
+    histogram.add(value);
+    EXPECT_EQ(Histogram::lower_bound(value), buckets_of(histogram).at(0).lower_ns) << value;
+  }
+}
+
 }  // namespace
 }  // namespace middlemark::histogram_test

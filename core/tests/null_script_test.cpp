@@ -15,6 +15,7 @@
 
 #include <middlemark/clock.hpp>
 #include <middlemark/message.hpp>
+#include <middlemark/resources.hpp>
 
 #include "null/adapter.hpp"
 #include "support/topics.hpp"
@@ -269,6 +270,48 @@ TEST(AScript, that_names_a_role_of_another_pattern_is_refused) {
   EXPECT_THROW(Null(scripted(Pattern::ping_pong, {{"at", "publisher"}})), AdapterError);
   EXPECT_THROW(Null(scripted(Pattern::stream, {{"stall", "3"}})), AdapterError);
   EXPECT_THROW(Null(scripted(Pattern::stream, {{"slots", "0"}})), AdapterError);
+}
+
+std::chrono::nanoseconds time_of(auto&& call) {
+  const std::uint64_t begin = monotonic_ns();
+  call();
+  return std::chrono::nanoseconds(monotonic_ns() - begin);
+}
+
+TEST(AScript, a_drift_makes_each_publish_slower_than_the_one_before) {
+  const Settings settings = scripted(Pattern::stream, {{"drift_ns", "1000"}, {"slots", "64"}});
+  Null adapter(settings);
+  auto subscriber = adapter.subscriber(stream_of(settings), 0);
+  auto publisher = adapter.publisher(stream_of(settings), 0);
+  EXPECT_GE(time_of([&] { publish(publisher, 0, 20'000); }), std::chrono::milliseconds(20));
+  EXPECT_GE(time_of([&] { publish(publisher, 0, 40'000); }), std::chrono::milliseconds(40));
+}
+
+TEST(AScript, a_leak_grows_by_its_bytes_with_each_measured_publish) {
+  const Settings settings = scripted(Pattern::stream, {{"leak_bytes", "1048576"}, {"slots", "64"}});
+  Null adapter(settings);
+  auto subscriber = adapter.subscriber(stream_of(settings), 0);
+  auto publisher = adapter.publisher(stream_of(settings), 0);
+  ResourceReader reader;
+  const std::uint64_t before = reader.read().private_bytes.value();
+  for (std::uint64_t sequence = 1; sequence <= 8; ++sequence) publish(publisher, 0, sequence, true);
+  const std::uint64_t warm = reader.read().private_bytes.value();
+  EXPECT_LT(warm - before, std::uint64_t{4} << 20) << "warm-up messages leak nothing";
+  for (std::uint64_t sequence = 1; sequence <= 8; ++sequence) publish(publisher, 0, sequence);
+  EXPECT_GE(reader.read().private_bytes.value(), warm + (std::uint64_t{6} << 20))
+      << "the kernel counts a few pages late";
+}
+
+TEST(AScript, stalls_recur_at_every_multiple_of_their_number) {
+  const Settings settings =
+      scripted(Pattern::stream, {{"stall_every", "3"}, {"stall_every_ms", "20"}, {"slots", "64"}});
+  Null adapter(settings);
+  auto subscriber = adapter.subscriber(stream_of(settings), 0);
+  auto publisher = adapter.publisher(stream_of(settings), 0);
+  for (std::uint64_t sequence = 1; sequence <= 7; ++sequence) publish(publisher, 0, sequence);
+  Taken taken;
+  EXPECT_GE(time_of([&] { subscriber.take(taken); }), std::chrono::milliseconds(40)) << "messages 3 and 6";
+  EXPECT_EQ(taken.sequences[0], (Sequences{1, 2, 3, 4, 5, 6, 7}));
 }
 
 }  // namespace

@@ -352,6 +352,24 @@ TEST(Resources, living_threads_are_not_counted_as_ended) {
   EXPECT_LT(ended_threads_ns(reader.read()), ended_threads_ns(before) + 100 * ms);
 }
 
+TEST(Resources, an_opened_file_is_one_descriptor_more) {
+  ResourceReader reader;
+  static_cast<void>(reader.read());  // opens two files of each thread
+  const std::uint64_t before = reader.read().descriptors.value();
+  const std::ifstream file("/proc/self/status");
+  EXPECT_EQ(reader.read().descriptors, before + 1);
+}
+
+TEST(Resources, touched_memory_is_private_and_a_touched_file_is_not) {
+  ResourceReader reader;
+  const Resources before = reader.read();
+  const Mapping touched(8 * mib);
+  touched.touch();
+  const Resources after = reader.read();
+  EXPECT_GE(after.private_bytes.value(), before.private_bytes.value() + 8 * mib);
+  EXPECT_LE(after.private_bytes.value(), after.rss_bytes);
+}
+
 TEST(Resources, totals_below_the_sum_of_the_threads_mean_that_no_thread_ended) {
   Resources used;
   used.user_ns = 1000;
@@ -373,10 +391,11 @@ TEST(Resources, their_message_has_the_names_of_the_protocol) {
   used.involuntary = 6;
   used.minor_faults = 7;
   used.major_faults = 8;
+  used.private_bytes = 15;
   used.threads = {{9, "recv", 10, 11}, {12, "odd) name (x", 13, {}}};
   EXPECT_EQ(json_of(used), nlohmann::json::parse(R"({
     "rss_bytes": 1, "peak_rss_bytes": 2, "bench_bytes": 14, "user_ns": 3, "system_ns": 4, "voluntary": 5,
-    "involuntary": 6, "minor_faults": 7, "major_faults": 8,
+    "involuntary": 6, "minor_faults": 7, "major_faults": 8, "private_bytes": 15, "descriptors": null,
     "threads": [{"tid": 9, "name": "recv", "cpu_ns": 10, "waiting_ns": 11},
                 {"tid": 12, "name": "odd) name (x", "cpu_ns": 13, "waiting_ns": null}]
   })"));

@@ -1,4 +1,5 @@
 // Tests streams over a real adapter in one process: arrival of all messages, counts and schedules.
+#include <middlemark/account.hpp>
 #include <middlemark/roles/stamping.hpp>
 #include <middlemark/session.hpp>
 
@@ -279,6 +280,43 @@ TEST(Stream, messages_beyond_the_records_are_in_the_histogram) {
   for (const auto& bucket : records<Bucket>(folder, "subscriber-0.histogram.npy")) counted += bucket.count;
   EXPECT_EQ(counted, 300U);
   EXPECT_EQ(records<Arrival>(folder, "subscriber-0.npy").size(), 200U);
+}
+
+TEST(Stream, reports_contain_every_latency_once_while_it_runs_and_after_its_end) {
+  StreamTrial trial(Reception::block);
+  trial.publisher.samples = 20'000;
+  trial.kept = 5'000;  // later messages are in the histogram
+  const TemporaryFolder folder;
+  Configuration configuration = trial.configuration(folder.string());
+  configuration.latencies = true;
+  AdapterSession<SharedMemory> session(configuration, test::calibrated_clock());
+  ASSERT_EQ(session.waiting_for(), "");
+  AccountReader reader;
+  std::uint64_t counted = 0;
+  std::uint64_t longest_ns = 0;
+  const auto report = [&] {
+    const Account account = reader.read(session);
+    ASSERT_EQ(account.latencies.size(), 1U);
+    EXPECT_EQ(account.latencies[0].role, RoleKind::subscriber);
+    for (const auto& [lower_ns, count] : account.latencies[0].buckets) counted += count;
+    longest_ns = std::max(longest_ns, account.latencies[0].max_ns);
+  };
+  session.start();
+  while (!session.ended()) report();
+  report();
+  const Results results = test::sorted(session.conclude());
+  EXPECT_EQ(counted, results.subscribers.at(0).received);
+  const auto exact_ns = static_cast<double>(results.subscribers.at(0).one_way_max_ns.value());
+  EXPECT_NEAR(static_cast<double>(longest_ns), exact_ns, 0.008 * exact_ns + 1);
+}
+
+TEST(Stream, reports_contain_no_latencies_unless_the_launcher_asks_for_them) {
+  StreamTrial trial(Reception::block);
+  trial.publisher.samples = 10;
+  const TemporaryFolder folder;
+  AdapterSession<SharedMemory> session(trial.configuration(folder.string()), test::calibrated_clock());
+  AccountReader reader;
+  EXPECT_TRUE(reader.read(session).latencies.empty());
 }
 
 TEST(Stream, ends_when_stopped_and_still_delivers_all_sent_messages) {

@@ -12,6 +12,7 @@ from middlemark.verdicts.experiments import JudgedExperiment
 from middlemark.verdicts.growth import Growth
 from middlemark.verdicts.interop import InteropTable
 from middlemark.verdicts.languages import ClientCost
+from middlemark.verdicts.long_trials import LongTrial
 from middlemark.verdicts.rows import Row
 from middlemark.verdicts.scorecards import Scorecard
 from middlemark.verdicts.security import CostTable
@@ -102,6 +103,13 @@ class Expected(ExpectationResult, frozen=True, kw_only=True):
         return f"{self.say}: {verdict}{self.why}"
 
 
+class OverTime(msgspec.Struct, frozen=True):
+    """A long trial, and the index of its row."""
+
+    row: int
+    trial: LongTrial
+
+
 class WarningSummary(msgspec.Struct, frozen=True, kw_only=True):
     """All warnings of one code: the text of the worst warning, and each remedy once."""
 
@@ -133,6 +141,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     took: float = 0.0
     """The duration of the runs in s, from the start of the first to its end; for a killed run, the sum of its
     trials."""
+    over_time: tuple[OverTime, ...] = ()
+    """The long trials, with their verdicts on growth, drift and stalls."""
     growths: tuple[Growth, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()

@@ -1,12 +1,12 @@
 """Make the document from runs. Samples are read only for one trial of each cell, for its distribution."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from middlemark.document.answers import answers
 from middlemark.document.distributions import MOST_TRIALS, distribution
-from middlemark.document.document import Compared, Document
+from middlemark.document.document import Compared, Document, OverTime
 from middlemark.document.expectations import expectations_of
 from middlemark.document.next_steps import commands_of
 from middlemark.document.runs import seconds_of, title_of
@@ -17,6 +17,7 @@ from middlemark.verdicts.growth import growths
 from middlemark.verdicts.interop import interop_tables
 from middlemark.verdicts.judging import judged_experiments
 from middlemark.verdicts.languages import client_costs
+from middlemark.verdicts.long_trials import long_trials
 from middlemark.verdicts.names import varied_factors, what
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 from middlemark.verdicts.scorecards import scorecards
@@ -43,10 +44,18 @@ def document_of(runs: Sequence[MeasuredRun], *, generated: str = "", middlemark:
             {each.adapter: each for run in runs for each in run.file.not_tried if each.adapter not in tried}.values()
         ),
         took=(seconds_of(runs[0]) or 0.0) if runs else 0.0,
+        over_time=tuple(_over_time(runs)),
         growths=growths(rows),
         scorecards=scorecards(rows, runs),
         workloads=graph_tables(rows),
     )
+
+
+def _over_time(runs: Sequence[MeasuredRun]) -> Iterator[OverTime]:
+    begin = 0
+    for run in runs:
+        yield from (OverTime(begin + each.cell, each) for each in long_trials(run))
+        begin += len(run.results)
 
 
 def with_experiments(document: Document, chosen: Callable[[Row], bool] = lambda _: True) -> Document:

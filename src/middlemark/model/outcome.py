@@ -396,7 +396,13 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     failed: Failure | None = None
     samples_file: str | None = None
     """Path relative to the run's folder."""
+    histogram_file: str | None = None
+    """Path, relative to the run's folder, of the histogram of a ping's later round trips; None: its samples fitted into
+    memory."""
     samples: Count = 0
+    """Number of records in the samples files."""
+    in_histogram: Count = 0
+    """Number of round trips of a ping in ``histogram_file``."""
     warmup_samples: int = 0
     measured_s: SecondsOrZero | None = None
     counts: TrialCounts | None = None

@@ -10,6 +10,10 @@ from middlemark.model.expectation import Deciding, Expectation
 from middlemark.model.factors import Key, declared
 from middlemark.model.levels import seconds, whole
 
+LONG_S = 600.0
+"""A trial of at least this duration in s writes records."""
+RECORD_EVERY_S = 60.0
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long a trial lasts. Either ``samples`` or ``duration_s`` is set."""
@@ -73,6 +77,23 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = 120.0
     """The measuring ends after this time in any case. The samples until then are kept."""
+    record_every_s: Annotated[
+        float | None,
+        Key(
+            kind=seconds(1.0),
+            group="How long",
+            metavar="TIME",
+            help="How often a long trial writes a record to disk (quantiles, memory, processor time).",
+            default_text="`60s` from a duration of 10 minutes; shorter trials write no records",
+        ),
+    ] = None
+
+    @property
+    def recording_s(self) -> float | None:
+        """The time between two records in s; None: the trial writes no records."""
+        if self.record_every_s is not None or self.duration_s is None or self.duration_s < LONG_S:
+            return self.record_every_s
+        return RECORD_EVERY_S
 
 
 LIMITS: Mapping[str, Key] = declared(Limits, Key)

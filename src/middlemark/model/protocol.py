@@ -57,9 +57,9 @@ WatchScope = Literal["processors", "workers"]
 perf_event_paranoid <= 0 or CAP_PERFMON. ``workers``: when a thread of a worker was preempted and when it ran again, but
 not by which thread it was preempted."""
 Language = Literal["c", "cpp", "json5", "rust", "toml", "xml"]
-Ended = Literal["samples", "duration", "full", "limit", "stopped", "silent", "complete", "quiet"]
+Ended = Literal["samples", "duration", "limit", "stopped", "silent", "complete", "quiet"]
 """Why a role ended. ``samples``, ``duration``: the role has sent the requested number of messages, or has sent for the
-requested time. ``full``: the memory for samples is full. ``limit``: a sender's ``limit_s``, or a receiver's 10 s, have
+requested time. ``limit``: a sender's ``limit_s``, or a receiver's 10 s, have
 passed. ``stopped``: the launcher stopped the role. ``silent``: no replies arrived any more, or no peer accepted
 messages. ``complete``: a receiver has received all expected messages. ``quiet``: no messages arrived any more."""
 
@@ -329,6 +329,8 @@ class ConfigureCommand(Message, frozen=True, kw_only=True, tag_field="command", 
     """Time within which every role must find its peers."""
     tells_ends: bool = False
     """In a stream: the worker reports each role's end at once (``ended``). Subscribers end only after ``stop``."""
+    latencies: bool = False
+    """In a long trial: every report contains the roles' latencies since the previous report."""
     roles: Annotated[tuple[AnyRoleRequest, ...], Meta(min_length=1)]
 
 
@@ -449,6 +451,21 @@ class Counts(Message, frozen=True, kw_only=True):
     damaged: Count | None = None
 
 
+class Latencies(Message, frozen=True, kw_only=True):
+    """Latencies that a ping, a client or a subscriber recorded since the previous report.
+
+    They begin at the intended instant, or at publish if the load has no schedule.
+    """
+
+    role: RoleKind
+    index: Index
+    max_ns: Count
+    """The longest latency; 0: there is none. Exact to 0.8 % after the memory for raw records is full."""
+    buckets: tuple[tuple[Count, Count], ...] = ()
+    """(lower bound in ns, number of latencies), from the lowest. A bucket is exact below 256 ns. Above, its width is
+    1/128 of the largest power of two that is not larger than the bound. Empty buckets are left out."""
+
+
 class ThreadUse(Message, frozen=True, kw_only=True):
     """One thread of the worker."""
 
@@ -478,6 +495,11 @@ class Resources(Message, frozen=True, kw_only=True):
     """Number of context switches because a thread was preempted."""
     minor_faults: Count
     major_faults: Count
+    private_bytes: Count | None = None
+    """Resident memory of no file, which only this process uses (RssAnon); it contains ``bench_bytes``. null: the kernel
+    does not report it."""
+    descriptors: Count | None = None
+    """Number of open file descriptors. The bench holds two of them for each thread. null: not read."""
     threads: tuple[ThreadUse, ...]
     """The living threads; the process's first thread comes first."""
 
@@ -489,6 +511,8 @@ class Account(Message, frozen=True, kw_only=True, tag_field="event"):
     """CLOCK_MONOTONIC."""
     roles: tuple[Counts, ...]
     resources: Resources
+    latencies: tuple[Latencies, ...] = ()
+    """Empty unless ``configure`` sets ``latencies``."""
 
 
 class TickEvent(Account, frozen=True, kw_only=True, tag="tick"):
@@ -559,6 +583,8 @@ class CallerResult(RoleResult, frozen=True, kw_only=True):
 
     samples: Count
     """Number of round trips in the samples file."""
+    in_histogram: Count = 0
+    """Number of round trips in the histogram: all that were completed after the samples file was full."""
     warmup_samples: Count
     measured_s: SecondsOrZero
     first_begin_ns: Count

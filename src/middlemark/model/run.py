@@ -9,6 +9,7 @@ from middlemark.model.description import Description
 from middlemark.model.imported import Source
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan, Reached
+from middlemark.model.record import Record
 
 SCHEMA = 2
 
@@ -101,6 +102,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: tuple[TrialOutcome, ...]
     damaged: tuple[str, ...] = ()
     """Lines of ``trials.jsonl`` that were left out, each with its number and the problem."""
+    records: tuple[Record, ...] = ()
+    """The records of long trials, in the order in which they were written."""
     running: bool | None = False
     """True if the process that measures the run is alive. None: the run has not ended, and its file system has
     no locks."""

@@ -1,7 +1,7 @@
 """Measure the trials of a run, store each trial when it ends, and add rounds if the plan says so."""
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -10,6 +10,7 @@ from middlemark import __version__, limits
 from middlemark.model.description import Worker
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan, Reached
+from middlemark.model.record import Record
 from middlemark.model.run import RunFile
 from middlemark.runs.until import Until
 from middlemark.show.progress import progress
@@ -21,6 +22,7 @@ from middlemark.sites.machine import read_machine
 from middlemark.store import RunWriter, StoreError
 from middlemark.trial.observe import Shared
 from middlemark.trial.proof import Proofs
+from middlemark.trial.recording import RecordLostError
 from middlemark.trial.run import run_plan
 from middlemark.workers.find import witness
 
@@ -51,7 +53,7 @@ def measure_trials(
     remaining = msgspec.structs.replace(plan, trials=tuple(each for each in plan.trials if each.order not in measured))
     here = Here(Domains(plan.seed), interface=interface, witness=witness(), certs=writer.file.certs)
     site = here if cluster is None else Apart(cluster, here)
-    shared = Shared(str(writer.folder), secrets.token_hex(3), site)
+    shared = Shared(str(writer.folder), secrets.token_hex(3), site, _keeping(writer))
     until = Until(writer.folder, plan, writer.file.adapters, outcomes)
     proofs = Proofs(outcomes)
 
@@ -78,6 +80,16 @@ def measure_trials(
     except OSError as failure:  # for example, a full disk
         what = f"{failure.filename}: {failure.strerror}" if failure.filename else str(failure)
         return Ending(complete=True, error=limits.sentence(failure) or what)
+
+
+def _keeping(writer: RunWriter) -> Callable[[Record], None]:
+    def keep(record: Record) -> None:
+        try:
+            writer.record(record)
+        except StoreError as error:
+            raise RecordLostError(str(error)) from None
+
+    return keep
 
 
 def differences(file: RunFile, workers: Mapping[str, Worker]) -> Iterator[str]:

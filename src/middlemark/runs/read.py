@@ -13,6 +13,7 @@ from middlemark.stats.cells import results_of, trials_by_cell
 from middlemark.stats.samples import Kept, Samples, SamplesError, load, load_kept
 from middlemark.stats.trials import KeptOf, SamplesOf
 from middlemark.store import StoreError, list_runs, read_run
+from middlemark.store.reading import RECORDS
 from middlemark.verdicts.rows import MeasuredRun
 
 RUNS = "runs"
@@ -64,13 +65,15 @@ def trials_of(run: MeasuredRun, index: int, warn: Callable[[str], None]) -> Iter
 
 
 def damaged(run: Run) -> tuple[str, ...]:
-    """Return a message about damaged lines of trials.jsonl, or an empty tuple."""
-    lines = run.damaged
-    if not lines:
-        return ()
-    more = f"; and {len(lines) - 3} more" if len(lines) > 3 else ""
-    number = format_count(len(lines), "damaged line")
-    return (f"{run.folder}: {number} of trials.jsonl left out: {'; '.join(lines[:3])}{more}",)
+    """Return a message about the damaged lines of each file, or an empty tuple."""
+    of_records = [each for each in run.damaged if each.startswith(RECORDS)]
+    of_trials = [each for each in run.damaged if each not in of_records]
+    return tuple(
+        f"{run.folder}: {format_count(len(lines), 'damaged line')} of {name} left out: {'; '.join(lines[:3])}"
+        f"{f'; and {len(lines) - 3} more' if len(lines) > 3 else ''}"
+        for name, lines in (("trials.jsonl", of_trials), (RECORDS, of_records))
+        if lines
+    )
 
 
 def newest(folder: Path) -> Path:

@@ -9,6 +9,7 @@ from middlemark.document import interop, languages, matrix, security, workloads
 from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
 from middlemark.document.history import line
+from middlemark.document.over_time import over_time
 from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.screen import Statement, broken, decided, disturbed, headline, not_tried_text, undecided
 from middlemark.document.settings import winners
@@ -63,6 +64,8 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
             ]
     elif not tables:
         shown = [*map(Text, ("", *_figures(document.rows, width, room - 1)))]
+    for over in over_time(document):
+        shown += [Text(), *terminal(over, width, max(room - len(shown) - _FRAME, _LEAST_LINES), wraps=True)]
     return [*before, *shown, Text(), *after]
 
 

@@ -27,6 +27,7 @@ from middlemark.sites.clocks import fitted
 from middlemark.sites.cluster import Cluster, HostGoneError
 from middlemark.sites.here import Here
 from middlemark.sites.host import KEPT, POLL_S, Begun, LeftFile, WorkerEvent, WorkerFailure
+from middlemark.sites.machine_use import MachineUse
 from middlemark.sites.session import Captured, CompanionUse, Cpus, Ground, Session
 from middlemark.sites.witness import Waited
 
@@ -282,6 +283,9 @@ class _Session:
 
     def hear(self, event: Message, *, first: bool) -> None:
         """Do nothing: the host passes the event to its own witness."""
+
+    def machine(self) -> MachineUse:
+        return MachineUse()
 
     def network(self) -> NetworkCost:
         return _added(NetworkCost, [each.network for each in self._ends])

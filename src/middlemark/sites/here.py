@@ -29,6 +29,7 @@ from middlemark.sites.descendants import MARK, adopting, children, end_descendan
 from middlemark.sites.domains import Domains
 from middlemark.sites.interface import ipv4_of
 from middlemark.sites.link import Joined, join
+from middlemark.sites.machine_use import MachineUse, machine_use
 from middlemark.sites.memory import refuse_too_much
 from middlemark.sites.namespace import NETWORK, OWN, Holder, Namespace
 from middlemark.sites.process_resources import read_account
@@ -244,6 +245,10 @@ class LocalSession:
         """Pass the event to the witness."""
         assert self._witness is not None, "it is prepared"
         self._witness.hear(event, first=first)
+
+    def machine(self) -> MachineUse:
+        """Return the use of this machine."""
+        return machine_use()
 
     def network(self) -> NetworkCost:
         """Return the network's counters."""

@@ -17,6 +17,7 @@ from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, Message, Settings
 from middlemark.model.workload import Workload
 from middlemark.sites.channel import Channel, WorkerFailedError
+from middlemark.sites.machine_use import MachineUse
 from middlemark.sites.witness import Waited
 
 Cpus = Sequence[int | None]
@@ -112,6 +113,9 @@ class Session(Protocol):
 
     def hear(self, event: Message, *, first: bool) -> None:
         """Process an event of a worker. ``first``: the event is from the first worker."""
+
+    def machine(self) -> MachineUse:
+        """Return the use of the senders' machine. Its fields are None if that is another machine."""
 
     def network(self) -> NetworkCost:
         """Return the network's counters. Only the difference between two readings is meaningful."""

@@ -12,12 +12,13 @@ from middlemark.model.samples import NOT_MEASURED
 from middlemark.model.times import Summary, Times
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.breakdown import Breakdown, round_trip_breakdown, stream_breakdown
+from middlemark.stats.buckets import joined, summarise_both
 from middlemark.stats.one_way import OneWay, certain_times, one_way, round_trips, without_times
 from middlemark.stats.outliers import Outliers, of_round_trips, of_stream
 from middlemark.stats.quantiles import Numbers, summarise
 from middlemark.stats.rates import Rates, rates, replies_hz
 from middlemark.stats.samples import Kept, Samples, SamplesError
-from middlemark.stats.tally import MANY, summary_of, tallied_fields
+from middlemark.stats.tally import MANY, tallied_fields
 from middlemark.stats.warnings.samples import sample_warnings
 from middlemark.stats.warnings.trials import mostly_idle, never_slept, time_unaccounted
 from middlemark.stats.workload import GraphTrial, graph_trial
@@ -139,6 +140,7 @@ def _trips(
 ) -> TrialSummary:
     clients = [kept(each) for each in outcome.files]
     trips = round_trips(clients) if outcome.files else samples(outcome)
+    later = joined([each.histogram for each in (*clients, *_ping(outcome, kept)) if each.histogram is not None])
     found = 0 if trips is None else len(trips)
     if not outcome.files and found != outcome.samples:
         text = f"{outcome.samples:,} samples were measured and {found:,} are in the file"
@@ -149,8 +151,12 @@ def _trips(
     several = cell.subscribers > 1 and cell.echo == "all"
     fields = [field for field in wanted if field != "first_reply_ns" or several]
     paced = cell.rate != "max" and found
-    from_intended = summary_of(trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64)) if paced else None
-    times = Times(round_trip_from_intended_ns=from_intended, **_summaries(trips, fields))
+    latencies = trips["round_trip_ns"] + trips["late_ns"].astype(np.uint64) if paced else trips["round_trip_ns"]
+    latency = summarise_both(latencies, later) if paced or later is not None else None
+    found += 0 if later is None else int(later["count"].sum())
+    times = Times(round_trip_from_intended_ns=latency if paced else None, **_summaries(trips, fields))
+    if later is not None and not paced:
+        times = msgspec.structs.replace(times, round_trip_ns=latency)
     senders = [each.raw for each in clients if each.role == "client"] if clients else [trips]
     callers = {each.index: each.raw for each in clients if each.role == "client"} or {0: trips}
     return TrialSummary(
@@ -162,6 +168,21 @@ def _trips(
         warnings=_warnings_of_trips(cell, outcome, clients, trips, times) if in_full else (),
         breakdown=round_trip_breakdown(cell, outcome, callers, kept) if in_full else None,
     )
+
+
+def _ping(outcome: TrialOutcome, kept: KeptOf) -> list[Kept]:
+    """Return the ping with its histogram of later round trips; empty: it has none."""
+    if outcome.histogram_file is None or outcome.samples_file is None:
+        return []
+    file = SamplesFile(
+        role="ping",
+        index=0,
+        path=outcome.samples_file,
+        samples=outcome.samples,
+        histogram_path=outcome.histogram_file,
+        in_histogram=outcome.in_histogram,
+    )
+    return [kept(file)]
 
 
 def _warnings_of_trips(

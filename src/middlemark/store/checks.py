@@ -76,6 +76,8 @@ def _outcome_problems(outcome: TrialOutcome, trials: Mapping[int, Trial]) -> Ite
 def _files(outcome: TrialOutcome) -> Iterator[tuple[str, str]]:
     if outcome.samples_file is not None:
         yield "samples_file", outcome.samples_file
+    if outcome.histogram_file is not None:
+        yield "histogram_file", outcome.histogram_file
     for field in ("files", "stamps"):
         for index, file in enumerate(getattr(outcome, field)):
             yield f"{field}[{index}].path", file.path

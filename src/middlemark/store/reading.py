@@ -9,6 +9,7 @@ import msgspec
 from middlemark.files import open_regular, read_regular
 from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Trial
+from middlemark.model.record import Record
 from middlemark.model.run import SCHEMA, Run, RunFile
 from middlemark.store.checks import InvalidFile, check_outcome, check_run
 from middlemark.store.lock import is_held
@@ -18,6 +19,9 @@ DESCRIPTION_BYTES = 1 << 28
 """The largest accepted ``run.json`` in bytes: a hundred times the size for a run with ten thousand trials."""
 LINE_BYTES = 1 << 26
 """The longest accepted line of a trial in bytes: ten times the length for a trial of a week with one row per second."""
+
+RECORDS = "records.jsonl"
+"""The file with the records of long trials."""
 
 NOT_READ = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidFile)
 """The errors of decoding. A text with a thousand nested levels causes RecursionError."""
@@ -93,14 +97,46 @@ def _with_trials(folder: Path, file: RunFile, *, running: bool | None) -> Run:
             outcomes[outcome.order] = outcome
         except NOT_READ as error:
             damaged.append(f"line {number}: {_why(error)}")
-    return Run(folder=folder, file=file, outcomes=tuple(outcomes.values()), damaged=tuple(damaged), running=running)
+    records, damaged_records = _records(folder / RECORDS, trials)
+    return Run(
+        folder=folder,
+        file=file,
+        outcomes=tuple(outcomes.values()),
+        damaged=(*damaged, *damaged_records),
+        records=records,
+        running=running,
+    )
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    """Yield each line without its end. A line that is too long for a trial is cut, and reading ends."""
+def _records(path: Path, trials: Mapping[int, Trial]) -> tuple[tuple[Record, ...], list[str]]:
+    """Return the records, and a message for each damaged line.
+
+    The last line is left out if it has no end: it is being written, or its writing was cut off by a power cut.
+    """
+    found: list[Record] = []
+    damaged = []
+    lines = list(_lines(path, ended=True))
+    for number, line in enumerate(lines, 1):
+        try:
+            record = msgspec.json.decode(line, type=Record)
+            if record.order not in trials:
+                raise InvalidFile(f"order: the plan has no trial {record.order}")
+            found.append(record)
+        except NOT_READ as error:
+            damaged.append(f"{path.name} line {number}: {_why(error)}")
+    return tuple(found), damaged
+
+
+def _lines(path: Path, *, ended: bool = False) -> Iterator[bytes]:
+    """Yield each line without its end. A line that is too long for a trial is cut, and reading ends.
+
+    ``ended``: leave out a last line without an end.
+    """
     try:
         with os.fdopen(open_regular(path), "rb") as trials:
             while line := trials.readline(LINE_BYTES):
+                if ended and not line.endswith(b"\n"):
+                    return
                 yield line.removesuffix(b"\n")
                 if len(line) == LINE_BYTES:
                     return

@@ -1,4 +1,4 @@
-"""Write ``run.json`` (request, adapters, machine), ``trials.jsonl`` (one line per trial) and ``samples/*.npy``."""
+"""Write ``run.json`` (request, adapters, machine), ``trials.jsonl`` (one line per trial) and ``records.jsonl``."""
 
 import contextlib
 import datetime
@@ -12,10 +12,11 @@ import msgspec
 from middlemark.files import open_regular
 from middlemark.model.outcome import Failure, TrialOutcome
 from middlemark.model.plan import Plan, Reached
+from middlemark.model.record import Record
 from middlemark.model.run import Run, RunFile
 from middlemark.model.user_file import UserFile, user_files
 from middlemark.store.lock import Held, Lock
-from middlemark.store.reading import NOT_READ, StoreError, read_held_run, read_outcome, store_error
+from middlemark.store.reading import NOT_READ, RECORDS, StoreError, read_held_run, read_outcome, store_error
 
 
 class RunWriter:
@@ -57,6 +58,10 @@ class RunWriter:
             self.folder / "trials.jsonl", line + b"\n"
         )  # opening fails if the file was removed: a new file would lack the earlier trials
         return outcome
+
+    def record(self, record: Record) -> None:
+        """Add a line to records.jsonl. It is on disk when this method returns."""
+        _append(self.folder / RECORDS, msgspec.json.encode(record) + b"\n", os.O_CREAT)
 
     def close(self, *, interrupted: bool = False, error: str | None = None, reached: Reached | None = None) -> None:
         """Store how the run ended. Releases the lock even if this fails."""
@@ -126,16 +131,9 @@ class ReopenedRun:
 
         If the last line was cut off, it stays in the file as a damaged line. New lines begin after it.
         """
-        path = self.run.folder / "trials.jsonl"
-        try:
-            with os.fdopen(open_regular(path), "rb") as trials:
-                ends_with_newline = (
-                    not trials.seek(0, os.SEEK_END) or trials.seek(-1, os.SEEK_END) < 0 or trials.read(1) == b"\n"
-                )
-        except OSError as error:
-            raise store_error(path, error) from None
-        if not ends_with_newline:
-            _append(path, b"\n")
+        _end_line(self.run.folder / "trials.jsonl")
+        if self.run.records:
+            _end_line(self.run.folder / RECORDS)
         return RunWriter(
             self.run.folder.absolute(),
             msgspec.structs.replace(self.run.file, ended=None, interrupted=False, error=None, reached=None),
@@ -159,6 +157,17 @@ def _locked(folder: Path) -> Lock:
         raise StoreError(f"{folder}: is being measured {held}") from None
     except OSError as error:
         raise store_error(path, error) from None
+
+
+def _end_line(path: Path) -> None:
+    """End the last line of a file if it was cut off."""
+    try:
+        with os.fdopen(open_regular(path), "rb") as file:
+            ends_with_newline = not file.seek(0, os.SEEK_END) or file.seek(-1, os.SEEK_END) < 0 or file.read(1) == b"\n"
+    except OSError as error:
+        raise store_error(path, error) from None
+    if not ends_with_newline:
+        _append(path, b"\n")
 
 
 def _append(path: Path, line: bytes, flags: int = 0) -> None:

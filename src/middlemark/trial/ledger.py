@@ -3,23 +3,29 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from middlemark.model.outcome import NetworkCost
-from middlemark.model.protocol import Account, MeasuringEvent
+from middlemark.model.protocol import Account, MeasuringEvent, TickEvent
 from middlemark.sites import evidence
 from middlemark.sites.witness import Waited
 from middlemark.trial.costs import WorkerAccounts, account, waited
 from middlemark.trial.following import Following
 
+_EARLY_S = 0.5
+"""Reports are about a second apart, so the next report after a step may be early by half of that."""
+
 
 class Ledger:
     """The resource reports of the workers, and the network's counters at each report of the first worker."""
 
-    def __init__(self, network: Callable[[], NetworkCost]) -> None:
+    def __init__(self, network: Callable[[], NetworkCost], step_s: float | None = None) -> None:
         """Create the ledger. ``network``: reads the counters.
+
+        ``step_s``: keep only one report in this time, so that the memory for a long trial is small. None: keep all.
 
         Set ``first`` to the worker at whose reports ``network`` is called.
         """
         self.first: Following | None = None
         self._network = network
+        self._step_ns = 0.0 if step_s is None else (step_s - _EARLY_S) * 1e9
         self._events: dict[int, list[Account]] = {}
         self._readings: list[NetworkCost] = []
         self._begin: NetworkCost | None = None
@@ -27,6 +33,9 @@ class Ledger:
 
     def hear(self, who: Following, event: Account) -> None:
         """Record an event with resource usage."""
+        heard = self._events.get(id(who), ())
+        if isinstance(event, TickEvent) and heard and event.at_ns - heard[-1].at_ns < self._step_ns:
+            return
         begins = isinstance(event, MeasuringEvent) and self._begin is None
         if begins or who is self.first:
             reading = self._network()

@@ -35,6 +35,7 @@ from middlemark.model.protocol import (
     SubscriberResult,
     TickEvent,
 )
+from middlemark.model.record import Record
 from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.session import Captured, Ground, Session
 from middlemark.trial import clocks
@@ -44,6 +45,7 @@ from middlemark.trial.following import Following
 from middlemark.trial.ledger import Ledger
 from middlemark.trial.patterns import Heard, Pattern, Roles
 from middlemark.trial.patterns.graph import Ends
+from middlemark.trial.recording import Recording
 from middlemark.trial.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
 from middlemark.trial.warnings import with_last_words
 from middlemark.trial.worker_request import reply_timeout_s
@@ -76,6 +78,8 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     """The identity whose certificate and key the receiving workers use."""
     captures: bool = False
     """True if the trial's traffic is captured. The trial's figures are then not used."""
+    keep_record: Callable[[Record], None] | None = None
+    """Stores a record of a long trial, or raises RecordLostError. None: the trial writes no records."""
 
 
 class Measurement:
@@ -92,6 +96,15 @@ class Measurement:
         self.outcome = outcome
         self.heard: Heard | None = None
         self.captured: Captured | None = None
+        self.recording: Recording | None = None
+        if setting.keep_record is not None and setting.limits.recording_s is not None:
+            self.recording = Recording(
+                order=outcome.order,
+                started=outcome.started,
+                every_s=setting.limits.recording_s,
+                keep=setting.keep_record,
+                machine=session.machine,
+            )
         sending, receiving = session.grounds
         self.tasks = self._tasks_on(sending)
         self.receiver_tasks = self.tasks if receiving == sending else self._tasks_on(receiving)
@@ -128,7 +141,7 @@ class Measurement:
         await session.watch()
         if self.setting.captures:
             await session.capture()
-        ledger = Ledger(session.network)
+        ledger = Ledger(session.network, limits.recording_s)
         following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
         ledger.first = following[0]
         await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
@@ -172,6 +185,8 @@ class Measurement:
         def hear(who: Following, event: Message) -> None:
             if isinstance(event, Account):
                 ledger.hear(who, event)
+                if self.recording is not None:
+                    self.recording.hear(who.worker.who, event)
             self.session.hear(event, first=who is ledger.first)
             if who is ledger.first and isinstance(event, TickEvent):
                 self.tick(Underway(phase=event.phase, samples=event.samples))
@@ -337,7 +352,10 @@ class Measurement:
             graph=self.tasks.graph,
         )
         outcome = self.pattern.conclude(heard, self.outcome)
-        warnings = with_last_words(outcome.warnings, outcome.counts, (*heard.senders, *heard.receivers))
+        records_lost = self.recording.warnings if self.recording is not None else ()
+        warnings = with_last_words(
+            (*outcome.warnings, *records_lost), outcome.counts, (*heard.senders, *heard.receivers)
+        )
         self.outcome = msgspec.structs.replace(outcome, warnings=warnings)
         begins = [begin for begin in map(_begin_ns, heard.senders) if begin]
         if begins and not self.session.elsewhere:

@@ -2,6 +2,7 @@
 
 import datetime
 import time
+from collections.abc import Callable
 
 import msgspec
 
@@ -11,6 +12,7 @@ from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, RunWarning, TrialOutcome
 from middlemark.model.plan import Trial
 from middlemark.model.protocol import Identity
+from middlemark.model.record import Record
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.processes import INTERRUPTED_GRACE_S
 from middlemark.sites.session import Captured, Session, TrialSite
@@ -23,11 +25,15 @@ QUIT_GRACE_S = 3.0
 
 
 class Shared(msgspec.Struct, frozen=True):
-    """The state that all trials of a run share: the samples folder, the token in unique names, and the site."""
+    """The state that all trials of a run share: the samples folder, the token in unique names, and the site.
+
+    ``keep_record``: stores a record of a long trial; see ``TrialSetup``.
+    """
 
     folder: str
     token: str
     here: TrialSite
+    keep_record: Callable[[Record], None] | None = None
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -89,6 +95,7 @@ def setup_of(
         samples_stem=samples_stem(trial, part),
         receiver=receiver,
         captures=captures,
+        keep_record=None if part or captures else shared.keep_record,
     )
 
 

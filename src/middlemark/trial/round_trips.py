@@ -58,6 +58,11 @@ def files(stem: str, answerers: Sequence[AnswererResult]) -> tuple[SamplesFile, 
     )
 
 
+def histogram_path(samples_path: str, caller: CallerResult) -> str | None:
+    """Return the path of the histogram beside a caller's samples; None: all samples fitted into memory."""
+    return f"{samples_path.removesuffix('.npy')}.histogram.npy" if caller.in_histogram else None
+
+
 def starts(callers: Sequence[CallerResult]) -> tuple[Started, ...]:
     """Return the start of the time axis of each caller's samples."""
     return tuple(

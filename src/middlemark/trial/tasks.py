@@ -85,6 +85,7 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
             placement=task.place.placement,
             match_timeout_s=self.limits.match_timeout_s,
             tells_ends=self.graph is not None,
+            latencies=self.limits.recording_s is not None,
             roles=task.roles,
         )
 

@@ -103,9 +103,7 @@ def ping_pong_warnings(cell: Cell, limits: Limits, ping: PingResult, pongs: Sequ
     """Return the warnings from the reports of the ping and of the pongs."""
     counts = counted([ping], pongs)
     found = []
-    if ping.ended == "full":
-        text = f"the memory for samples was full after {ping.measured_s:.3g} s; the trial ended there"
-        found.append(RunWarning("ended-early", text, "use a shorter --duration, or --samples"))
+    found += [each for each in (_in_histogram([ping]),) if each]
     if ping.ended == "limit":
         text = f"the limit of {limits.limit_s:g} s was reached after {counts.sent} messages"
         found.append(RunWarning("ended-early", text, "use fewer --samples, or a higher limit in the suite"))
@@ -158,18 +156,12 @@ def call_warnings(
     The package ``middlemark.stats`` adds the warnings about latencies and rates.
     """
     found: list[RunWarning] = []
-    for ended, text, advice in (
-        ("full", "the memory for samples was full", "use a shorter --duration, or --samples"),
-        (
-            "limit",
-            f"the limit of {limits.limit_s:g} s was reached",
-            "use fewer --samples or a higher limit in the suite",
-        ),
-    ):
-        cut = [client for client in clients if client.ended == ended]
-        if cut:
-            who = ", ".join(f"client {client.index} after {client.sent:,} requests" for client in cut)
-            found.append(RunWarning("ended-early", f"{text}: {who}", advice))
+    cut = [client for client in clients if client.ended == "limit"]
+    if cut:
+        who = ", ".join(f"client {client.index} after {client.sent:,} requests" for client in cut)
+        text = f"the limit of {limits.limit_s:g} s was reached: {who}"
+        found.append(RunWarning("ended-early", text, "use fewer --samples or a higher limit in the suite"))
+    found += [each for each in (_in_histogram(clients),) if each]
     if counts.publish_failed:
         why = _last_errors((*clients, server)) or "no reason given"
         text = f"the middleware rejected {counts.publish_failed:,} requests or replies, which count as lost: {why}"
@@ -211,7 +203,7 @@ def stream_warnings(
         missed_instants(cell, schedules("publisher", publishers)),
         _back_pressure(cell, publishers),
         _publish_failed(senders),
-        _in_histogram(senders, receivers),
+        _in_histogram((*senders, *receivers)),
         _stamped_in_part(senders),
         _limit(limits, senders),
         _drain_cut(receivers),
@@ -325,8 +317,7 @@ def _publish_failed(senders: Sequence[PublisherResult]) -> RunWarning | None:
     )
 
 
-def _in_histogram(senders: Sequence[PublisherResult], receivers: Sequence[SubscriberResult]) -> RunWarning | None:
-    results: tuple[PublisherResult | SubscriberResult, ...] = (*senders, *receivers)
+def _in_histogram(results: Sequence[PublisherResult | SubscriberResult | CallerResult]) -> RunWarning | None:
     return _about(
         "histogram",
         [each for each in results if each.in_histogram],

@@ -14,6 +14,7 @@ from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
 from middlemark.document.numbers import rounded
+from middlemark.document.over_time import over_time
 from middlemark.document.questions import question
 from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import (
@@ -102,6 +103,9 @@ def data_of(document: Document) -> Json:
             {"experiment": card.experiment, "method": table.notes[0], **texts_of(table)}
             for card in document.scorecards
             for table in [scorecard_table(card)]
+        ],
+        "over_time": [
+            {"title": each.title, "notes": list(each.notes), **texts_of(each)} for each in over_time(document)
         ],
         "growth": [
             {"factor": factor, "levels": [each.title for each in table.columns[1:]], **texts_of(table)}

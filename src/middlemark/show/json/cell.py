@@ -1,6 +1,6 @@
 """The JSON of one cell of a run: adapter, transport, levels and figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import or_
 from types import NoneType, UnionType
@@ -20,6 +20,7 @@ from middlemark.model.times import Times
 from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of, filled
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult, Versions
+from middlemark.verdicts.long_trials import Drift, LongTrial, Stalls, Trend
 from middlemark.verdicts.rows import loss_of
 
 _NAMED = ("adapter", "pattern", "size", "transport")
@@ -124,6 +125,10 @@ class Derived(Output, frozen=True, kw_only=True):
     interval: tuple[Number, Number] | None
     knee_hz: Number | None
     """The offered load of a curve beyond which latency or loss rises."""
+    trends: tuple[Trend, ...] = ()
+    """The growth of resources in each long trial; empty: no trial was long."""
+    drift: tuple[Drift, ...] = ()
+    stalls: tuple[Stalls, ...] = ()
     imported: ImportedOutput | None
 
 
@@ -170,8 +175,11 @@ def cell_document(result: CellResult) -> dict[str, Any]:
     return found
 
 
-def cell_output(result: CellResult) -> Output:
-    """Return one cell. In an imported cell, a field that the log does not contain is null."""
+def cell_output(result: CellResult, long_trials: Sequence[LongTrial] = ()) -> Output:
+    """Return one cell, with the verdicts of its long trials.
+
+    In an imported cell, a field that the log does not contain is null.
+    """
     cell, counts, imported, baseline = result.cell, result.counts, result.imported, result.baseline
     own = {factor.field: written(cell, factor) for factor in FACTORS.values()} | {
         "label": UNSET if cell.label is None else cell.label,
@@ -183,6 +191,9 @@ def cell_output(result: CellResult) -> Output:
         "baseline": baseline and replace(baseline, p50_ns=exact(baseline.p50_ns), rate_hz=exact(baseline.rate_hz)),
         "loss": loss_of(result),
         "knee_hz": next((each.offered_hz or each.received_hz for each in result.steps if each.knee), None),
+        "trends": tuple(each for trial in long_trials for each in trial.trends),
+        "drift": tuple(each for trial in long_trials for each in trial.drift),
+        "stalls": tuple(each for trial in long_trials for each in trial.stalls),
         "imported": imported and filled(ImportedOutput, imported),
     }
     return filled(CellOutput, result, counts, **own | _unknown_figures(result))

@@ -229,7 +229,10 @@ def result_output(document: Document) -> ResultOutput:
         run=run_output(document),
         expectations=expectations_output(document.expectations),
         experiments=tuple(map(_experiment, document.experiments)),
-        cells=tuple(cell_output(row.result) for row in document.rows),
+        cells=tuple(
+            cell_output(row.result, [each.trial for each in document.over_time if each.row == row.index])
+            for row in document.rows
+        ),
         growth=tuple(map(_growth, document.growths)),
         interop=tuple(_paired(each) for table in document.interop for each in table.rows),
         languages=tuple(map(_language, document.languages)),

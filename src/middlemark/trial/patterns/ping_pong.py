@@ -52,6 +52,8 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         outcome,
         counts=counts,
         samples=ping.samples,
+        histogram_file=round_trips.histogram_path(f"{heard.samples_stem}.npy", ping),
+        in_histogram=ping.in_histogram,
         warmup_samples=ping.warmup_samples,
         measured_s=ping.measured_s,
         samples_file=f"{heard.samples_stem}.npy",

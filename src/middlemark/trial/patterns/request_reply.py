@@ -50,7 +50,14 @@ def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:
         warmup_samples=heard.warmed_up,
         measured_s=max(client.measured_s for client in clients),
         files=tuple(
-            SamplesFile(role="client", index=index, path=_path(heard.samples_stem, index), samples=client.samples)
+            SamplesFile(
+                role="client",
+                index=index,
+                path=_path(heard.samples_stem, index),
+                samples=client.samples,
+                histogram_path=round_trips.histogram_path(_path(heard.samples_stem, index), client),
+                in_histogram=client.in_histogram,
+            )
             for index, client in enumerate(clients)
         ),
         stamps=round_trips.files(heard.samples_stem, [server]),

@@ -1,0 +1,108 @@
+"""The verdicts on long trials as tables: what grows, what drifts, what stalls."""
+
+from collections.abc import Iterator, Sequence
+
+from middlemark.document.document import Document, OverTime
+from middlemark.document.numbers import us
+from middlemark.document.table import Column, Table, table_of
+from middlemark.model.units import format_count, format_seconds
+from middlemark.stats.trends import FEWEST
+from middlemark.verdicts.long_trials import RESOURCES, Drift, LongTrial, Stalls, Trend
+from middlemark.verdicts.rows import Row
+
+_NOTE = (
+    "Slopes are by Theil and Sen, without steps. All intervals of a trial are right with a probability of 95 %. "
+    "A stall is a second with a latency of at least 1 ms and ten times the median."
+)
+
+
+def over_time(document: Document) -> list[Table]:
+    """Return a table for each long trial of the document's rows."""
+    shown = {row.index: row for row in document.rows}
+    return [_table(shown[each.row], each) for each in document.over_time if each.row in shown]
+
+
+def _table(row: Row, found: OverTime) -> Table:
+    trial = found.trial
+    rest = "" if trial.ended else ", not ended"
+    round_ = f", round {trial.trial}" if len(row.trials) > 1 else ""
+    few = () if trial.trends else (f"A slope needs {FEWEST} records.",)
+    return table_of(
+        ("", Column("what", left=True), Column("verdict", left=True)),
+        list(lines(trial)),
+        title=f"Over {format_seconds(trial.seconds)}: {row.label}{round_}{rest}",
+        notes=(*few, _NOTE),
+    )
+
+
+def lines(trial: LongTrial) -> Iterator[tuple[str, str, str]]:
+    """Yield (role, subject, sentence) for each verdict."""
+    roles = dict.fromkeys((*(each.role for each in trial.trends), *(each.role for each in trial.stalls)))
+    for role in roles:
+        mine = [each for each in trial.trends if each.role == role]
+        yield from ((role, each.resource, trend_text(each)) for each in mine)
+        yield from ((role, each.quantile, drift_text(each)) for each in trial.drift if each.role == role)
+        yield from ((role, "stalls", stalls_text(each)) for each in trial.stalls if each.role == role)
+
+
+def trend_text(trend: Trend) -> str:
+    """Return ``grows by 1.2 MiB/h ± 0.3``, ``does not grow by more than 10 KiB/h``, or why it is undecided."""
+    half = (trend.high - trend.low) / 2
+    (size, width), unit = _scaled((trend.per_hour, half), trend)
+    (most,), unit_of_most = _scaled((max(trend.high, 0.0),), trend)
+    if trend.verdict == "grows":
+        text = f"grows by {size} {unit} ± {width}"
+    elif trend.verdict == "does not grow":
+        text = f"does not grow by more than {most} {unit_of_most}"
+    elif trend.levels_off:
+        text = f"undecided: {size} {unit} ± {width}, but its growth levels off"
+    else:
+        text = f"undecided: {size} {unit} ± {width}"
+    return "; ".join((text, *_steps(trend)))
+
+
+def _steps(trend: Trend) -> Iterator[str]:
+    for each in trend.steps:
+        (height,), unit = _scaled((each.height,), trend)
+        sign = "+" if each.height > 0 else ""
+        yield f"a step of {sign}{height} {unit.removesuffix('/h')} after {format_seconds(3600 * each.at_h)}"
+
+
+def drift_text(drift: Drift) -> str:
+    """Return ``drifts by +2 %/h ± 0.3``, ``does not drift by more than 1 %/h``, or ``undecided: …``."""
+    half = (drift.high - drift.low) / 2
+    size = f"{_brief(100 * drift.per_hour, signed=True)} %/h ± {_brief(100 * half)}"
+    if drift.verdict == "drifts":
+        return f"drifts by {size}"
+    if drift.verdict == "does not drift":
+        return f"does not drift by more than {_brief(100 * max(abs(drift.low), abs(drift.high)))} %/h"
+    return f"undecided: {size}"
+
+
+def stalls_text(stalls: Stalls) -> str:
+    """Return the number of stalls, their interval, and how many of them the machine explains."""
+    if not stalls.count:
+        return f"none: more than one in {format_seconds(stalls.low)} is excluded"
+    machine = f"the machine explains {format_count(stalls.machine, 'stall')}"
+    if not stalls.unexplained or stalls.interval_s is None:
+        return f"{machine} of up to {us(stalls.longest_ns)} µs, and there are no others"
+    most = "" if stalls.high is None else f" … {format_seconds(stalls.high)}"
+    every = f"every {format_seconds(stalls.interval_s)} ({format_seconds(stalls.low)}{most})"
+    text = f"{format_count(stalls.unexplained, 'stall')} of up to {us(stalls.longest_ns)} µs, {every}"
+    return f"{text}; {machine} more" if stalls.machine else text
+
+
+_UNITS = ((1 << 30, "GiB/h"), (1 << 20, "MiB/h"), (1 << 10, "KiB/h"), (1, "B/h"))
+
+
+def _scaled(values: Sequence[float], trend: Trend) -> tuple[tuple[str, ...], str]:
+    """Return the values as text, all in the unit that suits the first."""
+    if RESOURCES[trend.resource].resolution == 1:
+        return tuple(map(_brief, values)), f"{trend.resource}/h"
+    factor, unit = next((each for each in _UNITS if abs(values[0]) >= each[0]), _UNITS[-1])
+    return tuple(_brief(each / factor) for each in values), unit
+
+
+def _brief(value: float, *, signed: bool = False) -> str:
+    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2g}"
+    return f"+{text}" if signed and value > 0 else text
