@@ -76,7 +76,7 @@ class Session {
   /// Returns each role's result, senders first, after writing the samples. Call after the end. Throws std::system_error
   /// with the path, or the exception that ended a role.
   [[nodiscard]] std::vector<Concluded> conclude();
-  /// Whether the launcher asked for the latencies of the roles in every report.
+  /// Returns whether the launcher asked for the latencies of the roles in every report.
   [[nodiscard]] bool reports_latencies() const noexcept { return configuration_.latencies; }
   /// Returns the role whose counts the tick events show: the first sender, or the first role if none sends.
   [[nodiscard]] const Role& leading() const noexcept;

@@ -50,7 +50,7 @@ class Role {
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }
   /// Adds the latencies that the role recorded since the last call. A role that records none adds none.
   virtual void read_latencies(NewLatencies& /*latencies*/) const {}
-  /// Whether read_latencies() adds any.
+  /// Returns whether read_latencies() adds any.
   [[nodiscard]] bool has_latencies() const noexcept {
     return kind == RoleKind::ping || kind == RoleKind::client || kind == RoleKind::subscriber;
   }

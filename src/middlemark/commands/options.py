@@ -283,7 +283,8 @@ _OTHER_OPTIONS: tuple[Decorator, ...] = (
     fail_if_option(
         "Exit with 4 if the condition is met. 'expectations': an expectation does not hold; 'undecided': an "
         "expectation "
-        "does not hold, is undecided or is untestable."
+        "does not hold, is undecided or is untestable. 'rss grows by 1 MiB/h' (or private, shm, descriptors, threads): "
+        "the whole interval of the slope in a long trial is above that."
     ),
 )
 

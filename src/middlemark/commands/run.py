@@ -36,7 +36,7 @@ from middlemark.runs.conduct import (
     run_file,
     without_refused,
 )
-from middlemark.runs.fail_if import EXPECTATIONS, UNDECIDED, FailIf, read_fail_if
+from middlemark.runs.fail_if import EXPECTATIONS, GROWS, UNDECIDED, FailIf, read_fail_if
 from middlemark.runs.hosts import HostsAsked, reaching, refuse_lacking
 from middlemark.runs.printing import print_run
 from middlemark.suite import RawOptions, Suite, load
@@ -115,7 +115,7 @@ def command(
     language: str | None,
 ) -> int:
     """Plan, measure, store and print a run; return the exit code."""
-    conditions, problems = read_fail_if(fail_if, (EXPECTATIONS, UNDECIDED))
+    conditions, problems = read_fail_if(fail_if, (EXPECTATIONS, UNDECIDED, GROWS))
     problems += _contradictions(options, quiet=quiet, verbose=verbose)
     named, only = _named(suites, options)
     built = built_workers(named, only=only, dry_run=dry_run).in_language(language)
@@ -159,7 +159,10 @@ def command(
             problems += _each_host_problems(names, options)
             options = msgspec.structs.replace(options, keys={**options.keys, "across": ",".join(names) or HERE})
         checked, plan = _plan(suites, options, built, problems, precise, budget, names, until_decided=until_decided)
-        if shown.fail_if and not plan.expectations:
+        if shown.fail_if.grows and all(each.limits.recording_s is None for each in plan.trials):
+            text = "no trial is long enough to judge growth: give --duration 10m or more, or --record-every"
+            raise RequestError([Problem("--fail-if", text)])
+        if shown.fail_if.judges_expectations and not plan.expectations:
             raise RequestError(
                 [Problem("--fail-if", "there is no expectation: write [[expect]] in the suite, or give --expect")]
             )

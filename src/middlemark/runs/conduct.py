@@ -304,6 +304,9 @@ def _missed(run: "MeasuredRun", fail_if: FailIf) -> bool:
     from middlemark.document.expectations import expected_of
     from middlemark.stats.expectations import ClaimVerdict
 
+    grown = _grown(run, fail_if)
+    if not fail_if.judges_expectations:
+        return grown
     failing = (
         [ClaimVerdict.DOES_NOT_HOLD]
         if not fail_if.undecided
@@ -317,7 +320,23 @@ def _missed(run: "MeasuredRun", fail_if: FailIf) -> bool:
     if undecided:
         more = "a larger --budget adds more rounds" if run.file.plan.deciding else "--until-decided adds rounds"
         click.echo(f"middlemark: {undecided} of {format_count(len(found), 'expectation')} undecided; {more}", err=True)
-    return bool(missed)
+    return bool(missed) or grown
+
+
+def _grown(run: "MeasuredRun", fail_if: FailIf) -> bool:
+    """Print a sentence for each resource that grows by more than allowed. Return whether the command fails."""
+    from middlemark.document.over_time import trend_text
+    from middlemark.verdicts.long_trials import growing, long_trials
+
+    failing = False
+    for trial in long_trials(run) if fail_if.grows else ():
+        for resource, per_hour in fail_if.grows:
+            more, open_ = growing(trial, resource, per_hour)
+            failing = failing or bool(more) or (fail_if.undecided and bool(open_))
+            for each in (*more, *open_):
+                name = run.file.plan.cells[trial.cell].adapter
+                click.echo(f"middlemark: {name}, {each.role}: {resource} {trend_text(each)}", err=True)
+    return failing
 
 
 def _unkept(results: Sequence["CellResult"], planned: int, error: str | None) -> str | None:

@@ -1,19 +1,23 @@
 """The conditions of ``--fail-if``. All verbs use the same grammar."""
 
 from collections.abc import Collection, Sequence
+from typing import cast
 
 import msgspec
 
 from middlemark.model.spelling import did_you_mean
-from middlemark.model.units import parse_percent
+from middlemark.model.units import parse_percent, parse_size
 from middlemark.problems import Problem
+from middlemark.verdicts.long_trials import RESOURCES, Resource
 
 EXPECTATIONS, UNDECIDED, WORSE = "expectations", "undecided", "METRIC WORSE than PERCENT"
-GRAMMAR = (EXPECTATIONS, UNDECIDED, WORSE)
+GROWS = "RESOURCE grows by AMOUNT/h"
+GRAMMAR = (EXPECTATIONS, UNDECIDED, WORSE, GROWS)
 """The forms of a condition."""
 
 _ELSEWHERE = {
     EXPECTATIONS: "this verb judges no expectations; `run` and `reproduce` do",
+    GROWS: "this verb judges no growth; `run` does",
     WORSE: "this verb compares nothing; `middlemark compare RUN --by FACTOR` does, or write --expect",
 }
 
@@ -27,10 +31,17 @@ class FailIf(msgspec.Struct, frozen=True):
     """True if an undecided expectation or comparison makes the command fail."""
     worse: tuple[tuple[str, float], ...] = ()
     """(metric, largest share by which B may be worse than A). If B is worse by a larger share, the command fails."""
+    grows: tuple[tuple[Resource, float], ...] = ()
+    """(resource, amount per hour). If the whole interval of a slope in a long trial is above it, the command fails."""
+
+    @property
+    def judges_expectations(self) -> bool:
+        """True if a condition is about expectations."""
+        return self.expectations or (self.undecided and not self.grows)
 
     def __bool__(self) -> bool:
         """True if there is at least one condition."""
-        return self.expectations or self.undecided or bool(self.worse)
+        return self.expectations or self.undecided or bool(self.worse or self.grows)
 
 
 def read_fail_if(typed: Sequence[str], judged: Collection[str]) -> tuple[FailIf, list[Problem]]:
@@ -42,6 +53,9 @@ def read_fail_if(typed: Sequence[str], judged: Collection[str]) -> tuple[FailIf,
     problems: list[Problem] = []
     for text in typed:
         word = text.strip()
+        if word.split()[1:2] == ["grows"]:
+            found = msgspec.structs.replace(found, grows=(*found.grows, *_grows(word, judged, problems)))
+            continue
         kind = word if word in (EXPECTATIONS, UNDECIDED) else WORSE
         worse = _worse(word, judged, problems) if kind == WORSE else None
         if kind not in judged and (worse or kind != WORSE):
@@ -51,6 +65,25 @@ def read_fail_if(typed: Sequence[str], judged: Collection[str]) -> tuple[FailIf,
         elif kind != WORSE:
             found = msgspec.structs.replace(found, **{kind: True})
     return found, problems
+
+
+def _grows(text: str, judged: Collection[str], problems: list[Problem]) -> tuple[tuple[Resource, float], ...]:
+    """Return the resource and its amount per hour, or add a problem."""
+    if GROWS not in judged:
+        problems.append(Problem("--fail-if", f"'{text}': {_ELSEWHERE[GROWS]}"))
+        return ()
+    resource, _, *words = text.split()
+    amount = "".join(words[1:])
+    if resource not in RESOURCES:
+        problems.append(Problem("--fail-if", f"there is no resource {resource}; {did_you_mean(resource, RESOURCES)}"))
+    elif words[:1] != ["by"] or not amount.endswith("/h"):
+        problems.append(Problem("--fail-if", f"'{text}' is not a condition; write 'rss grows by 1 MiB/h'"))
+    else:
+        try:
+            return ((cast("Resource", resource), float(parse_size(amount.removesuffix("/h")))),)
+        except ValueError as error:
+            problems.append(Problem("--fail-if", str(error)))
+    return ()
 
 
 def _worse(text: str, judged: Collection[str], problems: list[Problem]) -> tuple[str, float] | None:

@@ -8,7 +8,7 @@ import msgspec
 
 from middlemark.files import open_regular, read_regular
 from middlemark.model.outcome import TrialOutcome
-from middlemark.model.plan import Trial
+from middlemark.model.plan import Plan, Trial
 from middlemark.model.record import Record
 from middlemark.model.run import SCHEMA, Run, RunFile
 from middlemark.store.checks import InvalidFile, check_outcome, check_run
@@ -97,7 +97,7 @@ def _with_trials(folder: Path, file: RunFile, *, running: bool | None) -> Run:
             outcomes[outcome.order] = outcome
         except NOT_READ as error:
             damaged.append(f"line {number}: {_why(error)}")
-    records, damaged_records = _records(folder / RECORDS, trials)
+    records, damaged_records = read_records(folder, file.plan)
     return Run(
         folder=folder,
         file=file,
@@ -108,18 +108,19 @@ def _with_trials(folder: Path, file: RunFile, *, running: bool | None) -> Run:
     )
 
 
-def _records(path: Path, trials: Mapping[int, Trial]) -> tuple[tuple[Record, ...], list[str]]:
+def read_records(folder: Path, plan: Plan) -> tuple[tuple[Record, ...], list[str]]:
     """Return the records, and a message for each damaged line.
 
     The last line is left out if it has no end: it is being written, or its writing was cut off by a power cut.
     """
     found: list[Record] = []
     damaged = []
-    lines = list(_lines(path, ended=True))
-    for number, line in enumerate(lines, 1):
+    orders = {each.order for each in plan.trials}
+    path = folder / RECORDS
+    for number, line in enumerate(_lines(path, ended=True), 1):
         try:
             record = msgspec.json.decode(line, type=Record)
-            if record.order not in trials:
+            if record.order not in orders:
                 raise InvalidFile(f"order: the plan has no trial {record.order}")
             found.append(record)
         except NOT_READ as error:

@@ -16,7 +16,15 @@ from middlemark.model.record import Record
 from middlemark.model.run import Run, RunFile
 from middlemark.model.user_file import UserFile, user_files
 from middlemark.store.lock import Held, Lock
-from middlemark.store.reading import NOT_READ, RECORDS, StoreError, read_held_run, read_outcome, store_error
+from middlemark.store.reading import (
+    NOT_READ,
+    RECORDS,
+    StoreError,
+    read_held_run,
+    read_outcome,
+    read_records,
+    store_error,
+)
 
 
 class RunWriter:
@@ -32,7 +40,14 @@ class RunWriter:
 
     def run(self, outcomes: Iterable[TrialOutcome]) -> Run:
         """Return the run as written. ``outcomes``: the trials that this or an earlier process appended."""
-        return Run(folder=self.folder, file=self.file, outcomes=tuple(outcomes), damaged=self._damaged)
+        records, damaged = read_records(self.folder, self.file.plan)
+        return Run(
+            folder=self.folder,
+            file=self.file,
+            outcomes=tuple(outcomes),
+            damaged=(*self._damaged, *damaged),
+            records=records,
+        )
 
     def extend(self, plan: Plan) -> None:
         """Store a plan with more trials of the same cells. It is on disk when this method returns."""
@@ -138,7 +153,7 @@ class ReopenedRun:
             self.run.folder.absolute(),
             msgspec.structs.replace(self.run.file, ended=None, interrupted=False, error=None, reached=None),
             self._lock,
-            self.run.damaged,
+            tuple(each for each in self.run.damaged if not each.startswith(RECORDS)),
         )
 
 

@@ -3,7 +3,7 @@
 All slopes of a trial are one family: with a probability of 95 % all their intervals are right (Bonferroni).
 """
 
-import math
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
@@ -20,7 +20,7 @@ Verdict = Literal["grows", "does not grow", "undecided"]
 FAMILY = 0.05
 """The probability that any interval of a trial is wrong."""
 TOLERATED = 0.05
-"""A series does not grow if its growth over the trial is surely less than this share of its level."""
+"""A series does not grow if the upper end of its growth over the trial is below this share of its level."""
 LEAST_DRIFT = 0.02
 """The smallest drift over the trial that counts as a drift."""
 EXPLAINED = 0.5
@@ -75,7 +75,7 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drift(msgspec.Struct, frozen=True, kw_only=True):
-    """The relative change of a latency's quantile per hour: 0.02 is 2 %."""
+    """The change of a latency's quantile per hour, as a part of its median over the trial: 0.02 is 2 %."""
 
     trial: int
     role: str
@@ -139,6 +139,13 @@ def long_trials(run: Run) -> tuple[LongTrial, ...]:
             trial = planned[order]
             found.append(judged(mine, trial=trial.number, cell=trial.cell, ended=order in started))
     return tuple(found)
+
+
+def growing(trial: LongTrial, resource: Resource, per_hour: float) -> tuple[list[Trend], list[Trend]]:
+    """Return the trends of a resource whose whole interval is above ``per_hour``, and those that are undecided."""
+    mine = [each for each in trial.trends if each.resource == resource]
+    more = [each for each in mine if each.verdict == "grows" and each.low > per_hour]
+    return more, [each for each in mine if each not in more and each.high > per_hour]
 
 
 def judged(records: Sequence[Record], *, trial: int = 1, cell: int = 0, ended: bool = True) -> LongTrial:
@@ -232,20 +239,21 @@ def _growth(found: Slope, least: float, tolerated: float) -> Verdict:
 
 
 def _drift(trial: int, role: str, quantile: Quantile, points: _Points, confidence: float) -> Drift | None:
-    found = slope(points[0], [math.log(each) for each in points[1]], 0.0, confidence)
+    middle = statistics.median(points[1])
+    found = slope(points[0], [each / middle for each in points[1]], 0.0, confidence)
     if found is None:
         return None
     away = found.low if found.low > 0 else found.high if found.high < 0 else 0.0
     farthest = max(abs(found.low), abs(found.high))
     drifts = away != 0 and abs(found.per_hour) * found.hours >= LEAST_DRIFT and not found.levels_off
-    still = farthest * found.hours <= math.log1p(TOLERATED)
+    still = farthest * found.hours <= TOLERATED
     return Drift(
         trial=trial,
         role=role,
         quantile=quantile,
-        per_hour=math.expm1(found.per_hour),
-        low=math.expm1(found.low),
-        high=math.expm1(min(found.high, 50.0)),
+        per_hour=found.per_hour,
+        low=found.low,
+        high=found.high,
         verdict="drifts" if drifts else "does not drift" if still else "undecided",
     )
 
