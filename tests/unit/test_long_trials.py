@@ -11,7 +11,7 @@ from test_store import FILE, outcome
 from middlemark.document.over_time import drift_text, lines, stalls_text, trend_text
 from middlemark.model.record import Peak, Record, RoleRecord
 from middlemark.model.run import Run
-from middlemark.verdicts.long_trials import Drift, LongTrial, Stalls, Trend, judged, long_trials
+from middlemark.verdicts.long_trials import Drift, LongTrial, Stalls, Trend, growing, judged, long_trials
 
 MIB = 1 << 20
 MS = 1_000_000
@@ -87,6 +87,19 @@ def test_planted_faults_are_found_within_their_intervals_and_at_their_role_only(
     assert stalls.interval_s == 600
 
 
+def test_a_gate_fails_if_the_whole_interval_is_above_its_amount() -> None:
+    found = judged(simulated(1, leak_bytes=MIB))
+
+    def roles(per_hour: float) -> tuple[list[str], list[str]]:
+        more, undecided = growing(found, "rss", per_hour)
+        return [each.role for each in more], [each.role for each in undecided]
+
+    leak = trend(found, "pong 0", "rss")
+    assert roles(0.5 * MIB) == (["pong 0"], [])
+    assert roles((leak.low + leak.high) / 2) == ([], ["pong 0"])
+    assert roles(2 * MIB) == ([], [])
+
+
 def test_a_step_is_reported_beside_the_slope() -> None:
     found = trend(judged(simulated(1, step=8 * MIB)), "pong 0", "rss")
     assert found.verdict == "does not grow"
@@ -144,7 +157,7 @@ def test_verdicts_are_sentences_with_their_bounds() -> None:
     fields = {"trial": 1, "role": "ping", "count": 15, "machine": 3, "unexplained": 12, "longest_ns": 5 * MS}
     stalls = Stalls(**fields, interval_s=600.0, low=343.0, high=1161.0)
     every = "every 10 min 00 s (5 min 43 s … 19 min 21 s)"
-    assert stalls_text(stalls) == f"12 stalls of up to 5,000 µs, {every}; the machine explains 3 stalls more"
+    assert stalls_text(stalls) == f"12, up to 5 ms, {every}; the machine explains 3 more"
 
 
 def test_every_verdict_is_a_line() -> None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from middlemark.document.document import Document, OverTime
-from middlemark.document.numbers import us
-from middlemark.document.table import Column, Table, table_of
-from middlemark.model.units import format_count, format_seconds
+from middlemark.document.table import Column, Line, Table, table_of
+from middlemark.model.units import format_seconds
 from middlemark.stats.trends import FEWEST
 from middlemark.verdicts.long_trials import RESOURCES, Drift, LongTrial, Stalls, Trend
 from middlemark.verdicts.rows import Row
@@ -35,6 +36,21 @@ def _table(row: Row, found: OverTime) -> Table:
     )
 
 
+def in_paragraphs(table: Table) -> Table:
+    """Return the table for a terminal: a line wraps if its sentence is long."""
+    found = (
+        Line("  ".join((line.name, line.cells[0].text)), (), "", (line.cells[1].text,)) for line in _aligned(table)
+    )
+    return msgspec.structs.replace(table, columns=(), lines=tuple(found))
+
+
+def _aligned(table: Table) -> Iterator[Line]:
+    """Yield the lines with names of one width."""
+    width = max((len(line.name) for line in table.lines), default=0)
+    for line in table.lines:
+        yield msgspec.structs.replace(line, name=f"{line.name:<{width}}")
+
+
 def lines(trial: LongTrial) -> Iterator[tuple[str, str, str]]:
     """Yield (role, subject, sentence) for each verdict."""
     roles = dict.fromkeys((*(each.role for each in trial.trends), *(each.role for each in trial.stalls)))
@@ -62,7 +78,8 @@ def trend_text(trend: Trend) -> str:
 
 
 def _steps(trend: Trend) -> Iterator[str]:
-    for each in trend.steps:
+    least = RESOURCES[trend.resource].least
+    for each in (step for step in trend.steps if abs(step.height) >= least):
         (height,), unit = _scaled((each.height,), trend)
         sign = "+" if each.height > 0 else ""
         yield f"a step of {sign}{height} {unit.removesuffix('/h')} after {format_seconds(3600 * each.at_h)}"
@@ -80,16 +97,16 @@ def drift_text(drift: Drift) -> str:
 
 
 def stalls_text(stalls: Stalls) -> str:
-    """Return the number of stalls, their interval, and how many of them the machine explains."""
+    """Return the number of stalls, their interval, and the number of others, which the machine explains."""
     if not stalls.count:
         return f"none: more than one in {format_seconds(stalls.low)} is excluded"
-    machine = f"the machine explains {format_count(stalls.machine, 'stall')}"
+    longest = f"up to {format_seconds(stalls.longest_ns / 1e9)}"
     if not stalls.unexplained or stalls.interval_s is None:
-        return f"{machine} of up to {us(stalls.longest_ns)} µs, and there are no others"
+        return f"{stalls.machine:,}, {longest}, all explained by the machine"
     most = "" if stalls.high is None else f" … {format_seconds(stalls.high)}"
     every = f"every {format_seconds(stalls.interval_s)} ({format_seconds(stalls.low)}{most})"
-    text = f"{format_count(stalls.unexplained, 'stall')} of up to {us(stalls.longest_ns)} µs, {every}"
-    return f"{text}; {machine} more" if stalls.machine else text
+    machine = f"; the machine explains {stalls.machine:,} more" if stalls.machine else ""
+    return f"{stalls.unexplained:,}, {longest}, {every}{machine}"
 
 
 _UNITS = ((1 << 30, "GiB/h"), (1 << 20, "MiB/h"), (1 << 10, "KiB/h"), (1, "B/h"))

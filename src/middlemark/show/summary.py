@@ -9,7 +9,7 @@ from middlemark.document import interop, languages, matrix, security, workloads
 from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
 from middlemark.document.history import line
-from middlemark.document.over_time import over_time
+from middlemark.document.over_time import in_paragraphs, over_time
 from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.screen import Statement, broken, decided, disturbed, headline, not_tried_text, undecided
 from middlemark.document.settings import winners
@@ -64,9 +64,22 @@ def _lines(document: Document, width: int, limits: Sequence[str]) -> list[Text]:
             ]
     elif not tables:
         shown = [*map(Text, ("", *_figures(document.rows, width, room - 1)))]
-    for over in over_time(document):
-        shown += [Text(), *terminal(over, width, max(room - len(shown) - _FRAME, _LEAST_LINES), wraps=True)]
+    shown += _over_time(document, width, room - len(shown))
     return [*before, *shown, Text(), *after]
+
+
+def _over_time(document: Document, width: int, room: int) -> list[Text]:
+    """Return the tables of the long trials that fit, the first one in any case, and the number of the others."""
+    shown: list[Text] = []
+    left_out = 0
+    for at, each in enumerate(map(in_paragraphs, over_time(document))):
+        left = room - len(shown) - _FRAME - 1
+        if at and (left_out or len(each.lines) > left):
+            left_out += 1
+            continue
+        shown += [Text(), *terminal(each, width, max(left, _LEAST_LINES))]
+    more = f"{format_count(left_out, 'more long trial')}: --format markdown" if left_out else ""
+    return [*shown, *paragraph(more, width, "dim")]
 
 
 def _tables(tables: Sequence[tuple[str, Table]], width: int, room: int) -> Iterator[Text]:
