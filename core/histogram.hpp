@@ -39,6 +39,18 @@ class Histogram {
     max_seen_ = std::max(max_seen_, value);
   }
 
+  /// Adds a value `count` times. No other thread may read meanwhile; this also applies to clear().
+  void add(std::uint64_t value, std::uint64_t count) noexcept {
+    counts_[index_of(std::min(value, largest))] += count;
+    count_ += count;
+    max_seen_ = std::max(max_seen_, value);
+  }
+  void clear() noexcept {
+    std::ranges::fill(counts_, 0);
+    count_ = 0;
+    max_seen_ = 0;
+  }
+
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
   /// Returns the largest value added, unrounded; 0 if there is none.
   [[nodiscard]] std::uint64_t max_seen() const noexcept { return max_seen_; }
@@ -59,11 +71,6 @@ class Histogram {
       below += counts_[index];
       if (below >= rank) return std::min(lower_of(index) + (width_of(index) - 1) / 2, max_seen_);
     }
-  }
-
-  /// Returns the lower bound of the bucket of a value.
-  [[nodiscard]] static constexpr std::uint64_t lower_bound(std::uint64_t value) noexcept {
-    return lower_of(index_of(std::min(value, largest)));
   }
 
   void merge(const Histogram& other) noexcept {

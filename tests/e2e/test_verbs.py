@@ -57,6 +57,31 @@ def test_show_prints_the_kept_run_again(bench: Bench, measured: Ended, run: str)
     assert [each["samples"] for each in measured.kept] == [100] * 4
 
 
+def test_history_has_a_point_for_each_run_of_a_suite(bench: Bench) -> None:
+    path = bench.suite(
+        '[[sweep]]\nadapter = "shm"\nsize = 64\nsamples = 100\nwarmup = "5ms"\ntrials = 1\n',
+        "daily",
+    )
+    for _ in range(2):
+        assert bench.run("run", path, "--no-baseline", "--quiet", "--out", "daily").code == 0
+    found = json.loads(printed(bench, "history", "daily", "--format", "json"))["series"]
+    assert {(each["adapter"], len(each["points"]), len(each["changes"])) for each in found} == {("shm", 2, 0)}
+
+
+def test_publish_refuses_a_run_with_too_few_trials(bench: Bench, run: str) -> None:
+    ended = bench.run("publish", run, "--to", "results")
+    assert ended.code == 4
+    assert f"{run}: is not published: no configuration has 6 trials" in ended.err
+
+
+def test_site_needs_a_published_result(bench: Bench) -> None:
+    (bench.folder / "results").mkdir()
+    ended = bench.run("site", "results")
+    assert ended.code == 3
+    assert "there is no valid published result" in ended.err
+    assert "middlemark publish RUN --to results" in ended.err
+
+
 def test_compare_judges_two_sizes(bench: Bench, run: str) -> None:
     [pair] = json.loads(printed(bench, "compare", run, "--by", "size", "--anyway", "--format", "json"))["comparisons"]
     assert (pair["a"], pair["b"], pair["pairs"]) == ("size=64 B", "size=1 KiB", 2)

@@ -1,14 +1,18 @@
 """The resources that workers reported: differences, for each worker and each step."""
 
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import worker_words
 
 from middlemark.model.outcome import NetworkCost, ThreadCost
 from middlemark.model.protocol import Account, Counts, ThreadUse
 from middlemark.trial.costs import WorkerAccounts, account, series, worker_cost
+from middlemark.trial.ledger import Ledger
 
 S = 1_000_000_000
+NOTHING = NetworkCost(**dict.fromkeys(NetworkCost.__struct_fields__, 0))
 
 
 def event(name: str, at_s: float, **fields: Any) -> Account:
@@ -169,3 +173,18 @@ def test_a_worker_that_did_not_measure_has_no_account() -> None:
         "a worker that never measured has no account"
     )
     assert account("publisher 0", 1, [event("measuring", 0)]) is None
+
+
+@pytest.mark.parametrize(("step_s", "kept"), [(None, 102), (10.0, 12)])
+def test_the_ledger_of_a_long_trial_keeps_one_report_for_each_record(step_s: float | None, kept: int) -> None:
+    who: Any = SimpleNamespace(worker=SimpleNamespace(who="ping", pid=1))
+    ledger = Ledger(lambda: NOTHING, step_s)
+    ledger.first = who
+    ledger.hear(who, event("measuring", 0, user_ns=5))
+    for at in range(1, 101):
+        ledger.hear(who, event("tick", at * 1.001, user_ns=5 + at))
+    ledger.hear(who, event("done", 101, user_ns=200))
+    [found] = ledger.accounts([who])
+    assert len(found.events) == len(found.network) == kept
+    assert worker_cost(found).user_ns == 195
+    assert sum(each.user_ns for each in series([found])) == 195

@@ -275,9 +275,9 @@ class NetworkCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Second(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of about a second in the series of one worker; the last step is shorter.
+    """One step in the series of one worker: about a second, or in a long trial the time between two records.
 
-    Counters are changes within the step.
+    The last step is shorter. Counters are changes within the step.
     """
 
     at_s: float

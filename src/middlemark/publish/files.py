@@ -39,7 +39,7 @@ def refusals(run: MeasuredRun) -> list[str]:
     if run.state != "complete":
         why.append(f"the run is not complete: {run.state}")
     if run.damaged:
-        why.append(f"{format_count(len(run.damaged), 'line')} of trials.jsonl are damaged")
+        why.append(f"{format_count(len(run.damaged), 'line')} of its files are damaged")
     measured = [each for each in run.results if each.failed is None]
     if not any(each.trials >= FEWEST for each in measured):
         most = max((each.trials for each in measured), default=0)
