@@ -15,7 +15,7 @@ RAW = samples([100] * 40)
 LATER = np.array([(1000, 1008, 59), (50_000, 50_256, 1)], dtype=HISTOGRAM)
 
 
-def with_histogram(**levels: object) -> tuple[Any, TrialOutcome]:
+def with_histogram(**levels: Any) -> tuple[Any, TrialOutcome]:
     of = cell(**levels)
     trial = plan(of).trials[0]
     return of, outcome(trial, samples=40, histogram_file="samples/x.histogram.npy", in_histogram=60)

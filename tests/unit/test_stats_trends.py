@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
-from scipy.stats import theilslopes
+from scipy.stats import theilslopes  # type: ignore[import-untyped]
 
 from middlemark.stats.trends import FEWEST, slope
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from test_long_trials import record
+from test_long_trial_verdicts import record
 from test_store import FILE, outcome
 
 from middlemark.model.record import Record
@@ -37,7 +37,12 @@ def test_records_are_read_while_their_trial_still_runs(writer: RunWriter) -> Non
 def test_each_record_is_synced_to_the_disk(writer: RunWriter, monkeypatch: pytest.MonkeyPatch) -> None:
     synced = []
     sync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.readlink(f"/proc/self/fd/{file}")) or sync(file))
+
+    def noted(file: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{file}"))
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", noted)
     kept(writer, 2)
     assert synced == [str(writer.folder / "records.jsonl")] * 2
 

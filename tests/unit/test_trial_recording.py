@@ -41,12 +41,20 @@ class Kept:
 
 def test_an_interval_has_the_changes_of_its_counters_and_the_sizes_at_its_end() -> None:
     kept = Kept()
-    used = {"rss_bytes": 9000, "private_bytes": 5000, "bench_bytes": 1000, "descriptors": 9, "voluntary": 70}
+    used: dict[str, Any] = {
+        "rss_bytes": 9000,
+        "private_bytes": 5000,
+        "bench_bytes": 1000,
+        "descriptors": 9,
+    }
+    threads = (ThreadUse(tid=1, name="ping", cpu_ns=1),)
     [record] = kept.hear(
         event("tick", 0.5, sent=0, voluntary=1),
         event("measuring", 1, sent=2, user_ns=100, voluntary=20),
         *(event("tick", 1 + at, sent=2 + at) for at in range(1, 10)),
-        event("tick", 11, sent=102, user_ns=500, threads=(ThreadUse(tid=1, name="ping", cpu_ns=1),), **used),
+        event(
+            "tick", 11, sent=102, user_ns=500, threads=(ThreadUse(tid=1, name="ping", cpu_ns=1),), voluntary=70, **used
+        ),
     )
     assert (record.order, record.started, record.who, record.at_s, record.seconds) == (3, "then", "ping", 10.0, 10.0)
     assert (record.user_ns, record.voluntary_switches, record.descriptors, record.threads) == (400, 50, 9, 1)

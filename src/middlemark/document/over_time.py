@@ -8,7 +8,7 @@ from middlemark.document.document import Document, OverTime
 from middlemark.document.table import Column, Line, Table, table_of
 from middlemark.model.units import format_seconds
 from middlemark.stats.trends import FEWEST
-from middlemark.verdicts.long_trials import RESOURCES, Drift, LongTrial, Stalls, Trend
+from middlemark.verdicts.long_trials import RESOURCES, LatencyDrift, LongTrial, Stalls, Trend
 from middlemark.verdicts.rows import Row
 
 _NOTE = (
@@ -85,7 +85,7 @@ def _steps(trend: Trend) -> Iterator[str]:
         yield f"a step of {sign}{height} {unit.removesuffix('/h')} after {format_seconds(3600 * each.at_h)}"
 
 
-def drift_text(drift: Drift) -> str:
+def drift_text(drift: LatencyDrift) -> str:
     """Return ``drifts by +2 %/h ± 0.3``, ``does not drift by more than 1 %/h``, or ``undecided: …``."""
     half = (drift.high - drift.low) / 2
     size = f"{_brief(100 * drift.per_hour, signed=True)} %/h ± {_brief(100 * half)}"

@@ -29,7 +29,7 @@ STILL = 0.25
 MOST_CORRELATED = 0.95
 
 
-class Step(msgspec.Struct, frozen=True):
+class LevelStep(msgspec.Struct, frozen=True):
     """A sudden change of level. ``at_h``: hours since the beginning of the series."""
 
     at_h: float
@@ -44,13 +44,13 @@ class Slope(msgspec.Struct, frozen=True, kw_only=True):
     high: float
     hours: float
     """The time from the first value to the last."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LevelStep, ...] = ()
     levels_off: bool = False
     """True if the second half grows much more slowly than the whole."""
 
 
 def slope(
-    hours: Sequence[float], values: Sequence[float], resolution: float = 0.0, confidence: float = 0.95
+    hours: Sequence[float] | Values, values: Sequence[float] | Values, resolution: float = 0.0, confidence: float = 0.95
 ) -> Slope | None:
     """Return the slope of a series. None: it is too short.
 
@@ -61,10 +61,10 @@ def slope(
     at, of = _reduced(np.asarray(hours, dtype=np.float64), np.asarray(values, dtype=np.float64))
     if len(at) < FEWEST or at[-1] <= at[0]:
         return None
-    steps = []
+    steps: list[LevelStep] = []
     while len(steps) < MOST_STEPS and (found := _step(at, of)) is not None:
         place, height = found
-        steps.append(Step(float((at[place - 1] + at[place]) / 2 - at[0]), height))
+        steps.append(LevelStep(float((at[place - 1] + at[place]) / 2 - at[0]), height))
         of = of - height * (np.arange(len(of)) >= place)
     estimate, intercept, low, high = (float(each) for each in theilslopes(of, at, confidence))
     wider = _wider(of - intercept - estimate * at) * _confounded(at, [each.at_h for each in steps])

@@ -11,7 +11,7 @@ import msgspec
 
 from middlemark.model.record import Record, RoleRecord
 from middlemark.model.run import Run
-from middlemark.stats.trends import FEWEST, Slope, Step, slope
+from middlemark.stats.trends import FEWEST, LevelStep, Slope, slope
 
 Resource = Literal["rss", "private", "shm", "descriptors", "threads"]
 Quantile = Literal["p50", "p99"]
@@ -68,13 +68,13 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     level: float
     """The last value."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LevelStep, ...] = ()
     """Sudden changes, which are not part of the slope."""
     levels_off: bool = False
     """True if the growth of the second half is much smaller. The verdict is then undecided."""
 
 
-class Drift(msgspec.Struct, frozen=True, kw_only=True):
+class LatencyDrift(msgspec.Struct, frozen=True, kw_only=True):
     """The change of a latency's quantile per hour, as a part of its median over the trial: 0.02 is 2 %."""
 
     trial: int
@@ -118,7 +118,7 @@ class LongTrial(msgspec.Struct, frozen=True, kw_only=True):
     ended: bool
     """False: the trial still runs, or was interrupted or killed."""
     trends: tuple[Trend, ...]
-    drift: tuple[Drift, ...]
+    drift: tuple[LatencyDrift, ...]
     stalls: tuple[Stalls, ...]
 
 
@@ -238,7 +238,7 @@ def _growth(found: Slope, least: float, tolerated: float) -> Verdict:
     return "does not grow" if found.high * found.hours <= tolerated else "undecided"
 
 
-def _drift(trial: int, role: str, quantile: Quantile, points: _Points, confidence: float) -> Drift | None:
+def _drift(trial: int, role: str, quantile: Quantile, points: _Points, confidence: float) -> LatencyDrift | None:
     middle = statistics.median(points[1])
     found = slope(points[0], [each / middle for each in points[1]], 0.0, confidence)
     if found is None:
@@ -247,7 +247,7 @@ def _drift(trial: int, role: str, quantile: Quantile, points: _Points, confidenc
     farthest = max(abs(found.low), abs(found.high))
     drifts = away != 0 and abs(found.per_hour) * found.hours >= LEAST_DRIFT and not found.levels_off
     still = farthest * found.hours <= TOLERATED
-    return Drift(
+    return LatencyDrift(
         trial=trial,
         role=role,
         quantile=quantile,

@@ -20,7 +20,7 @@ from middlemark.model.times import Times
 from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of, filled
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult, Versions
-from middlemark.verdicts.long_trials import Drift, LongTrial, Stalls, Trend
+from middlemark.verdicts.long_trials import LatencyDrift, LongTrial, Stalls, Trend
 from middlemark.verdicts.rows import loss_of
 
 _NAMED = ("adapter", "pattern", "size", "transport")
@@ -127,7 +127,7 @@ class Derived(Output, frozen=True, kw_only=True):
     """The offered load of a curve beyond which latency or loss rises."""
     trends: tuple[Trend, ...] = ()
     """The growth of resources in each long trial; empty: no trial was long."""
-    drift: tuple[Drift, ...] = ()
+    drift: tuple[LatencyDrift, ...] = ()
     stalls: tuple[Stalls, ...] = ()
     imported: ImportedOutput | None
 

@@ -11,7 +11,7 @@ from test_store import FILE, outcome
 from middlemark.document.over_time import drift_text, lines, stalls_text, trend_text
 from middlemark.model.record import Peak, Record, RoleRecord
 from middlemark.model.run import Run
-from middlemark.verdicts.long_trials import Drift, LongTrial, Stalls, Trend, growing, judged, long_trials
+from middlemark.verdicts.long_trials import LatencyDrift, LongTrial, Stalls, Trend, growing, judged, long_trials
 
 MIB = 1 << 20
 MS = 1_000_000
@@ -49,7 +49,14 @@ def simulated(
 
 
 def record(who: str, at_s: float, roles: tuple[RoleRecord, ...] = (), **more: Any) -> Record:
-    fields = {"order": 0, "started": "then", "seconds": 60.0, "user_ns": 1, "system_ns": 1, "threads": 2}
+    fields: dict[str, Any] = {
+        "order": 0,
+        "started": "then",
+        "seconds": 60.0,
+        "user_ns": 1,
+        "system_ns": 1,
+        "threads": 2,
+    }
     fields |= {"voluntary_switches": 1, "involuntary_switches": 0, "descriptors": 12, "shm_bytes": 4096}
     return Record(who=who, at_s=at_s, roles=roles, **{**fields, "rss_bytes": 8 * MIB, **more})
 
@@ -138,7 +145,7 @@ def test_a_trial_without_an_outcome_has_not_ended() -> None:
 
 
 def growth(verdict: str, **more: Any) -> Trend:
-    fields = {"trial": 1, "role": "pong 0", "resource": "rss", "level": 9.0 * MIB}
+    fields: dict[str, Any] = {"trial": 1, "role": "pong 0", "resource": "rss", "level": 9.0 * MIB}
     fields |= {"per_hour": 1.2 * MIB, "low": 0.9 * MIB, "high": 1.5 * MIB}
     return Trend(**{**fields, "verdict": verdict, **more})
 
@@ -150,12 +157,19 @@ def test_verdicts_are_sentences_with_their_bounds() -> None:
     assert trend_text(growth("undecided")) == "undecided: 1.2 MiB/h ± 0.3"
     descriptors = growth("grows", resource="descriptors", per_hour=4.0, low=3.0, high=5.0)
     assert trend_text(descriptors) == "grows by 4 descriptors/h ± 1"
-    drift = Drift(trial=1, role="ping", quantile="p50", per_hour=0.02, low=0.017, high=0.023, verdict="drifts")
+    drift = LatencyDrift(trial=1, role="ping", quantile="p50", per_hour=0.02, low=0.017, high=0.023, verdict="drifts")
     assert drift_text(drift) == "drifts by +2 %/h ± 0.3"
     drift = msgspec.structs.replace(drift, verdict="does not drift")
     assert drift_text(drift) == "does not drift by more than 2.3 %/h"
-    fields = {"trial": 1, "role": "ping", "count": 15, "machine": 3, "unexplained": 12, "longest_ns": 5 * MS}
-    stalls = Stalls(**fields, interval_s=600.0, low=343.0, high=1161.0)
+    counted: dict[str, Any] = {
+        "trial": 1,
+        "role": "ping",
+        "count": 15,
+        "machine": 3,
+        "unexplained": 12,
+        "longest_ns": 5 * MS,
+    }
+    stalls = Stalls(**counted, interval_s=600.0, low=343.0, high=1161.0)
     every = "every 10 min 00 s (5 min 43 s … 19 min 21 s)"
     assert stalls_text(stalls) == f"12, up to 5 ms, {every}; the machine explains 3 more"
 
