@@ -47,7 +47,6 @@ def test_an_interval_has_the_changes_of_its_counters_and_the_sizes_at_its_end() 
         "bench_bytes": 1000,
         "descriptors": 9,
     }
-    threads = (ThreadUse(tid=1, name="ping", cpu_ns=1),)
     [record] = kept.hear(
         event("tick", 0.5, sent=0, voluntary=1),
         event("measuring", 1, sent=2, user_ns=100, voluntary=20),
