@@ -12,6 +12,7 @@ from middlemark.verdicts.experiments import JudgedExperiment
 from middlemark.verdicts.growth import Growth
 from middlemark.verdicts.interop import InteropTable
 from middlemark.verdicts.rows import Row
+from middlemark.verdicts.scaling import Scaling
 from middlemark.verdicts.scorecards import Scorecard
 from middlemark.verdicts.security import CostTable
 from middlemark.verdicts.workloads import Cheapest, GraphTable
@@ -133,6 +134,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The duration of the runs in s, from the start of the first to its end; for a killed run, the sum of its
     trials."""
     growths: tuple[Growth, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()
     margin: float = MARGIN

@@ -18,6 +18,7 @@ from middlemark.verdicts.interop import interop_tables
 from middlemark.verdicts.judging import judged_experiments
 from middlemark.verdicts.names import varied_factors, what
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
+from middlemark.verdicts.scaling import scalings
 from middlemark.verdicts.scorecards import scorecards
 from middlemark.verdicts.security import cost_tables
 from middlemark.verdicts.workloads import cheapest, graph_tables
@@ -43,6 +44,7 @@ def document_of(runs: Sequence[MeasuredRun], *, generated: str = "", middlemark:
         ),
         took=(seconds_of(runs[0]) or 0.0) if runs else 0.0,
         growths=growths(rows),
+        scalings=scalings(rows),
         scorecards=scorecards(rows, runs),
         workloads=graph_tables(rows),
     )

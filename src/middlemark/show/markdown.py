@@ -10,7 +10,7 @@ from middlemark.document import report_tables
 from middlemark.document.document import Document
 from middlemark.document.expectations import counted
 from middlemark.document.history import line as history_line
-from middlemark.document.report_tables import growth_tables, scorecard_table
+from middlemark.document.report_tables import growth_tables, scaling_table, scorecard_table
 from middlemark.document.runs import facts_of, machine_line, notes_of, read_as, state
 from middlemark.document.screen import not_tried_text
 from middlemark.document.table import Table
@@ -92,6 +92,7 @@ def _figures(document: Document) -> Iterator[str]:
     shown = [each for each in document.growths if each.metric in OF_MESSAGES][:MOST_GROWTHS]
     for _, growth in growth_tables(shown):
         yield from (f"### {escaped(growth.title)}", "", *table(growth), "")
+    yield from section("Scaling", *([scaling_table(document.scalings)] if document.scalings else ()))
     yield from section("Protection and its proofs", report_tables.protection(document))
     yield from section("Comparisons", report_tables.comparisons(document))
 

@@ -25,6 +25,7 @@ from middlemark.sites import evidence, recorded, residue
 from middlemark.sites.capture import Capture
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 from middlemark.sites.companion import Companion, declared
+from middlemark.sites.crowd_room import refuse_too_large_a_crowd
 from middlemark.sites.descendants import MARK, adopting, children, end_descendants
 from middlemark.sites.domains import Domains
 from middlemark.sites.interface import ipv4_of
@@ -186,6 +187,7 @@ class LocalSession:
     ) -> None:
         """Check the memory, change settings, write the workers' files, and let the witness probe the machine."""
         refuse_too_much(cell, limits)
+        refuse_too_large_a_crowd(cell)
         if cell.security != "none" and self._own_certs:
             self._make_certs()
         self._settings.make(cell.system, [each.prefix for each in self._namespaces])

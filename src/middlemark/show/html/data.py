@@ -15,7 +15,7 @@ from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
 from middlemark.document.numbers import rounded
 from middlemark.document.questions import question
-from middlemark.document.report_tables import growth_tables, scorecard_table
+from middlemark.document.report_tables import growth_tables, scaling_table, scorecard_table
 from middlemark.document.runs import (
     MOST_ORDER,
     clock_line,
@@ -28,7 +28,7 @@ from middlemark.document.runs import (
 )
 from middlemark.document.screen import not_tried_text
 from middlemark.document.security import proof_in_full
-from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.cell import FACTORS, ONE_WAY, Cell
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.show.html.history import history_lines
 from middlemark.show.html.values import Json, fields, present, texts_of
@@ -102,6 +102,10 @@ def data_of(document: Document) -> Json:
             {"experiment": card.experiment, "method": table.notes[0], **texts_of(table)}
             for card in document.scorecards
             for table in [scorecard_table(card)]
+        ],
+        "scaling": [
+            {"notes": list(table.notes), **texts_of(table)}
+            for table in ([scaling_table(document.scalings)] if document.scalings else [])
         ],
         "growth": [
             {"factor": factor, "levels": [each.title for each in table.columns[1:]], **texts_of(table)}
@@ -255,7 +259,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             ),
             "proof": proof_in_full(result) or None,
             "failed": fields(result.failed, *_WARNING_FIELDS) if result.failed else None,
-            "kind": "one_way" if result.cell.pattern == "stream" else "round_trip",
+            "kind": "one_way" if result.cell.pattern in ONE_WAY else "round_trip",
             "latency": present(quantiles) if latency else None,
             "interval": [*map(rounded, result.interval)] if result.interval else None,
             "trial_values": [*map(rounded, result.trial_values)],

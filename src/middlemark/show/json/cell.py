@@ -17,7 +17,7 @@ from middlemark.model.link import Link, parse_link
 from middlemark.model.outcome import ProtectionProof, TrialCounts
 from middlemark.model.protocol import Pattern
 from middlemark.model.times import Times
-from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of, filled
+from middlemark.show.json.output import Fields, Number, Output, builtins, composed, exactly, fields_of, filled
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult, Versions
 from middlemark.verdicts.rows import loss_of
@@ -183,6 +183,7 @@ def cell_output(result: CellResult) -> Output:
         "baseline": baseline and replace(baseline, p50_ns=exact(baseline.p50_ns), rate_hz=exact(baseline.rate_hz)),
         "loss": loss_of(result),
         "knee_hz": next((each.offered_hz or each.received_hz for each in result.steps if each.knee), None),
+        "crowd": exactly(result.crowd),
         "imported": imported and filled(ImportedOutput, imported),
     }
     return filled(CellOutput, result, counts, **own | _unknown_figures(result))
