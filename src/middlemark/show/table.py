@@ -46,8 +46,6 @@ def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
         table = scaling_table(document.scalings)
         yield Text()
         yield from terminal(table, width, wraps=True)
-        for note in table.notes:
-            yield from paragraph(note, width, "dim", first="  ")
     ordered = [row for each in groups for row in each.rows]
     if view.breakdown:
         yield from breakdown_lines(ordered, varied, width)
