@@ -44,8 +44,8 @@ def test_every_participant_finds_and_hears_the_others(
     assert outcome.crowd.publishers_heard == outcome.crowd.publishers_due == PARTICIPANTS * TOPICS * heard_by
     for opened, complete in zip(outcome.crowd.opened_ns, outcome.crowd.complete_ns, strict=True):
         assert complete is not None
-        assert 0 < opened
-        assert 0 < complete
+        assert opened > 0
+        assert complete > 0
     assert outcome.crowd.idle is not None, outcome.crowd.idle_absent
     assert outcome.crowd.idle.threads >= PARTICIPANTS
     assert outcome.crowd.idle.rss_bytes > 0
