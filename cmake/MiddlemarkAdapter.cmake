@@ -1,4 +1,5 @@
-# middlemark_adapter(<name> [TYPE class] [HEADER file] [BYTES_AND_CDR] [CROWD] [LATER] [SOURCES file…] [LINK target…] [INCLUDE dir…])
+# middlemark_adapter(<name> [TYPE class] [HEADER file] [BYTES_AND_CDR] [CROWD] [LATER] [SOURCES file…] [LINK target…]
+#                    [INCLUDE dir…])
 #
 # Makes the executable middlemark-worker-<name>, linked with the core, from the adapter TYPE in adapter.hpp (or HEADER)
 # of this folder. Its main() is generated; without TYPE it is in main.cpp (or SOURCES). BYTES_AND_CDR: the adapter sends

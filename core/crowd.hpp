@@ -54,7 +54,7 @@ class ParticipantRole final : public Role {
   Participant<A> participant_;
 };
 
-/// A session without an adapter of its own. What it reports of the middleware, its first participant reports.
+/// A session whose participants have an adapter each. The adapter of the first participant reports notes and settings.
 template <Adapter A>
 class CrowdSession final : public Session {
  public:

@@ -17,7 +17,8 @@ from middlemark.plan.memory import memory_needed
 from middlemark.sites import crowd_room
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.crowd_room import refuse_too_large_a_crowd, threads_needed
-from middlemark.suite.read import parse_toml, read_suite
+from middlemark.suite.read import read_suite
+from middlemark.suite.table import parse_toml
 from middlemark.trial.tasks import Tasks, tasks_of
 from middlemark.verdicts.names import WORDS
 

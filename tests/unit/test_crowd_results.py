@@ -121,8 +121,8 @@ def test_idle_use_is_added_over_the_processes_without_the_first_reading() -> Non
     found, why = idle_use([worker(0.1), worker(0.3)], counters)
     assert why is None
     assert found is not None
-    assert (found.seconds, found.cpu, found.switches_hz) == (pytest.approx(3), pytest.approx(0.4), pytest.approx(20))
-    assert (found.packets_hz, found.bytes_hz) == (pytest.approx(10), pytest.approx(1000))
+    assert (found.seconds, found.cpu, found.switches_hz) == pytest.approx((3, 0.4, 20))
+    assert (found.packets_hz, found.bytes_hz) == pytest.approx((10, 1000))
     assert (found.rss_bytes, found.threads) == (2 * 9 << 20, 4)
 
 
@@ -219,8 +219,8 @@ def test_an_outcome_of_a_crowd_can_be_stored() -> None:
 def test_an_exact_power_law_is_found() -> None:
     found = power_law([(n, 7 * n**1.9) for n in (1, 4, 10, 30, 100)])
     assert found is not None
-    assert (found.exponent, found.low, found.high) == (pytest.approx(1.9), pytest.approx(1.9), pytest.approx(1.9))
-    assert (found.factor, found.residual) == (pytest.approx(7), pytest.approx(1))
+    assert (found.exponent, found.low, found.high) == pytest.approx((1.9, 1.9, 1.9))
+    assert (found.factor, found.residual) == pytest.approx((7, 1))
     assert found.at(1000) == pytest.approx(7 * 1000**1.9)
 
 

@@ -14,7 +14,7 @@ from middlemark.sites.channel import PIPES, WorkerFailedError
 HELD = 4
 """Files that the launcher keeps open for each worker."""
 CORE_THREADS = 1
-"""Threads of a worker besides those of its participants. Those of the middleware come in addition."""
+"""Threads of a worker besides those of its participants and of the middleware."""
 
 
 def refuse_too_large_a_crowd(cell: Cell) -> None:
