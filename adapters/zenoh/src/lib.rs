@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use middlemark_adapter::{
-    Adapter, Companion, Credential, Description, NativeType, OwnSettings, Pattern, Reliability, RequestReply, Result, Security,
+    Adapter, Companion, Credential, Description, NativeType, OwnSettings, Reliability, RequestReply, Result, Security,
     Settings, Topic, Transport, Via, DEFAULT_CONFIGURATION,
 };
 use zenoh::query::{Query, Reply};
@@ -67,10 +67,6 @@ middlemark_adapter::native_settings! {
     }
 }
 
-fn every_pattern() -> Vec<Pattern> {
-    vec![Pattern::PingPong, Pattern::Stream, Pattern::RequestReply, Pattern::Crowd]
-}
-
 struct Zenoh {
     session: Arc<Session>,
 }
@@ -86,7 +82,6 @@ impl Adapter for Zenoh {
             processes: vec![2],
             varying_sizes: true,
             via: vec![Via::Direct, Via::Router],
-            discovery_by: "each session is told the endpoints of the others",
             max_depth: Some(100_000), // a ring allocates all its slots at the start, about 300 bytes each
             ..Transport::default()
         };
@@ -106,7 +101,7 @@ impl Adapter for Zenoh {
             residue: vec!["/dev/shm/*.zenoh"],
             native: Native::table(),
             transports: vec![
-                Transport { wire: "zenoh", patterns: every_pattern(), ..protected("tcp", "tcp") },
+                Transport { wire: "zenoh", ..protected("tcp", "tcp") },
                 protected("udp", "udp"),
                 Transport { security_why: "zenoh has TLS over TCP and QUIC only", ..transport("unix", "unix-socket") },
                 Transport {
@@ -130,7 +125,6 @@ impl Adapter for Zenoh {
                 Transport {
                     segments: vec!["*.zenoh"],
                     processes: vec![1, 2],
-                    patterns: every_pattern(),
                     security_why: "zenoh's default configuration protects nothing",
                     ..transport(DEFAULT_CONFIGURATION, "any")
                 },
