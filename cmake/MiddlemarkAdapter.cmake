@@ -1,17 +1,23 @@
-# middlemark_adapter(<name> [TYPE class] [HEADER file] [BYTES_AND_CDR] [LATER] [SOURCES file…] [LINK target…] [INCLUDE dir…])
+# middlemark_adapter(<name> [TYPE class] [HEADER file] [BYTES_AND_CDR] [CROWD] [LATER] [SOURCES file…] [LINK target…]
+#                    [INCLUDE dir…])
 #
 # Makes the executable middlemark-worker-<name>, linked with the core, from the adapter TYPE in adapter.hpp (or HEADER)
 # of this folder. Its main() is generated; without TYPE it is in main.cpp (or SOURCES). BYTES_AND_CDR: the adapter sends
-# bytes, so that the kit can serialise typed messages for it (middlemark_bytes_and_cdr). Used by the adapters of this
+# bytes, so that the kit can serialise typed messages for it (middlemark_bytes_and_cdr). CROWD: the adapter TYPE can be a
+# participant of a crowd; an adapter without TYPE calls register_crowd() in a source file of its own. Used by the adapters of this
 # project and, through find_package(middlemark), by adapters in other repositories. Builds Release by default: the
 # core's roles are templates that are compiled here, and at -O0 they would take most of the measured time. LATER: the
 # adapter takes long to compile or is rarely used, so the target middlemark-workers-at-once does not include it;
 # middlemark-workers includes all.
 function(middlemark_adapter name)
-  cmake_parse_arguments(ARG "LATER;BYTES_AND_CDR" "TYPE;HEADER" "SOURCES;LINK;INCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "LATER;BYTES_AND_CDR;CROWD" "TYPE;HEADER" "SOURCES;LINK;INCLUDE" ${ARGN})
   if(ARG_TYPE)
     middlemark_main(${CMAKE_CURRENT_BINARY_DIR}/main.cpp ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
     list(APPEND ARG_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/main.cpp)
+    if(ARG_CROWD)
+      middlemark_main(${CMAKE_CURRENT_BINARY_DIR}/crowd.cpp ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN} FROM ${MIDDLEMARK_CROWD})
+      list(APPEND ARG_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/crowd.cpp)
+    endif()
   elseif(NOT ARG_SOURCES)
     set(ARG_SOURCES main.cpp)
   endif()
@@ -50,10 +56,15 @@ function(middlemark_adapter name)
   endif()
 endfunction()
 
-# middlemark_main(<file> <folder> TYPE class [HEADER file] [BYTES_AND_CDR]): writes the main() of the adapter in a folder.
+# middlemark_main(<file> <folder> TYPE class [HEADER file] [BYTES_AND_CDR] [FROM template]): writes the main() of the
+# adapter in a folder, or the file that another template makes for it.
 set(MIDDLEMARK_MAIN ${CMAKE_CURRENT_LIST_DIR}/main.cpp.in)
+set(MIDDLEMARK_CROWD ${CMAKE_CURRENT_LIST_DIR}/crowd.cpp.in)
 function(middlemark_main file folder)
-  cmake_parse_arguments(ARG "BYTES_AND_CDR" "TYPE;HEADER" "" ${ARGN})
+  cmake_parse_arguments(ARG "BYTES_AND_CDR" "TYPE;HEADER;FROM" "" ${ARGN})
+  if(NOT ARG_FROM)
+    set(ARG_FROM ${MIDDLEMARK_MAIN})
+  endif()
   if(NOT ARG_HEADER)
     set(ARG_HEADER adapter.hpp)
   endif()
@@ -64,7 +75,7 @@ function(middlemark_main file folder)
     set(MIDDLEMARK_MAIN_INCLUDES "#include <middlemark/kit/cdr.hpp>\n")
   endif()
   string(APPEND MIDDLEMARK_MAIN_INCLUDES "#include \"${folder}/${ARG_HEADER}\"\n")
-  configure_file(${MIDDLEMARK_MAIN} ${file} @ONLY)
+  configure_file(${ARG_FROM} ${file} @ONLY)
 endfunction()
 
 # Compiles a target with the header that this project's workers share.

@@ -18,6 +18,7 @@ install(FILES ${PROJECT_BINARY_DIR}/middlemarkConfig.cmake ${PROJECT_BINARY_DIR}
         DESTINATION ${destination} COMPONENT probe)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkAdapter.cmake ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkCdr.cmake
               ${PROJECT_SOURCE_DIR}/cmake/MiddlemarkRust.cmake ${PROJECT_SOURCE_DIR}/cmake/main.cpp.in
+              ${PROJECT_SOURCE_DIR}/cmake/crowd.cpp.in
         DESTINATION ${destination})
 # Install the crate for adapters in Rust.
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/kit/rust/ DESTINATION ${destination}/rust

@@ -183,7 +183,7 @@ def _levels(who: Candidate, every: bool) -> list[list[Level]]:
 
 def _others(who: Candidate) -> dict[str, tuple[Any, ...]]:
     """Return the transport's levels of all factors that neither another row of ``_levels`` nor another test varies."""
-    varied = ("receive", "loan", "processes", "reliability", "security", "type")
+    varied = ("pattern", "receive", "loan", "processes", "reliability", "security", "type")
     offered = {name: getattr(who.transport, honour.capability) for name, honour in CAPABILITIES.items()}
     return {name: has for name, has in offered.items() if isinstance(has, tuple) and name not in varied}
 

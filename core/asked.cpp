@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <middlemark/crowd.hpp>
 #include <middlemark/endpoints.hpp>
 #include <middlemark/honour.hpp>
 #include <middlemark/json.hpp>
@@ -52,6 +53,10 @@ Description described(const WorkerParts& parts) {
     if (!parts.listens && std::ranges::find(transport.receive, Reception::listen) != transport.receive.end()) {
       contradicts(
           fmt::format("lists listen for {}, but not every subscriber has listen() and silence()", transport.name));
+    }
+    const bool crowds = std::ranges::find(transport.patterns, Pattern::crowd) != transport.patterns.end();
+    if (crowds && crowd_opener() == nullptr) {
+      contradicts(fmt::format("lists crowd for {}, but middlemark_adapter() has no CROWD", transport.name));
     }
     const bool protects = std::ranges::any_of(transport.security, [](Security each) { return each != Security::none; });
     if (protects && !parts.protects) {

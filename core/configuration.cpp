@@ -42,6 +42,10 @@ class Check {
     if constexpr (std::same_as<Request, ClientRequest> || std::same_as<Request, PublisherRequest>) {
       below(request.index, settings_.publishers, place + ".index");
     }
+    constexpr bool participates = std::same_as<Request, ParticipantRequest>;
+    demand(participates == (settings_.pattern == Pattern::crowd), place + ".role",
+           participates ? "only a crowd has participants" : "a crowd has participants only");
+    if constexpr (participates) below(request.index, settings_.participants, place + ".index");
     if constexpr (std::same_as<Request, SubscriberRequest>) {
       below(request.index, settings_.subscribers, place + ".index");
     }

@@ -47,6 +47,14 @@ struct Transport {
   std::vector<std::string> segments{};
   /// 1: all roles in one process; 2: each role in a process of its own.
   std::vector<int> processes{1, 2};
+  /// Supported patterns.
+  std::vector<Pattern> patterns{Pattern::ping_pong, Pattern::stream, Pattern::request_reply};
+  /// Why the transport does not support a crowd; empty: the adapter does not offer crowds.
+  std::string patterns_why{};
+  /// The largest number of participants of a crowd that one process can contain.
+  std::size_t participants_per_process = 1;
+  /// How peers find each other, if the middleware does not discover them by itself; empty: by its own discovery.
+  std::string discovery_by{};
   std::vector<Reception> receive{Reception::poll, Reception::block, Reception::listen};
   std::vector<Reliability> reliability{Reliability::reliable, Reliability::best_effort};
   /// false: the adapter's own memory is sent; true: memory that the middleware lends is sent.
@@ -97,6 +105,10 @@ template <> inline constexpr auto fields_of<Transport> = std::tuple{
     Field{"name", &Transport::name, Presence::required, {.least_items = 1}},
     Field{"carrier", &Transport::carrier, Presence::required}, Field{"segments", &Transport::segments, Presence::optional},
     Field{"processes", &Transport::processes, Presence::optional, {.least = 1, .most = 2, .least_items = 1}},
+    Field{"patterns", &Transport::patterns, Presence::optional, {.least_items = 1}},
+    Field{"patterns_why", &Transport::patterns_why, Presence::optional},
+    Field{"participants_per_process", &Transport::participants_per_process, Presence::optional, {.least = 1}},
+    Field{"discovery_by", &Transport::discovery_by, Presence::optional},
     Field{"receive", &Transport::receive, Presence::optional, {.least_items = 1}},
     Field{"reliability", &Transport::reliability, Presence::optional, {.least_items = 1}},
     Field{"loan", &Transport::loan, Presence::optional, {.least_items = 1}},
@@ -226,6 +238,7 @@ template <> inline constexpr auto fields_of<Companion> = std::tuple{
 
 /// A transport's capabilities (levels or maxima) and the requested values, by the factor's name.
 inline constexpr auto capabilities = std::tuple{
+    Capability{"pattern", &Transport::patterns, &RequestedSettings::pattern},
     Capability{"size", &Transport::max_bytes, &RequestedSettings::message_bytes},
     Capability{"type", &Transport::types, &RequestedSettings::type},
     Capability{"receive", &Transport::receive, &RequestedSettings::reception},
@@ -233,7 +246,8 @@ inline constexpr auto capabilities = std::tuple{
     Capability{"depth", &Transport::max_depth, &RequestedSettings::depth},
     Capability{"loan", &Transport::loan, &RequestedSettings::loan},
     Capability{"security", &Transport::security, &RequestedSettings::security},
-    Capability{"via", &Transport::via, &RequestedSettings::via}};
+    Capability{"via", &Transport::via, &RequestedSettings::via},
+    Capability{"participants_per_process", &Transport::participants_per_process, &RequestedSettings::participants_per_process}};
 inline constexpr auto topic_capabilities = std::tuple{
     Capability{"size", &Transport::max_bytes, &TopicRequest::message_bytes},
     Capability{"type", &Transport::types, &TopicRequest::type},

@@ -72,12 +72,37 @@ std::vector<Topic> stream_endpoints(const Configuration& configuration, bool nat
   return all;
 }
 
+/// Returns the topics that the participants of this process use, or without roles all topics of the crowd.
+std::vector<Topic> crowd_endpoints(const Configuration& configuration) {
+  const Settings& settings = configuration.settings;
+  std::vector<Topic> all;
+  for (unsigned owner = 0; owner < settings.participants; ++owner) {
+    unsigned publishers_here = 0;
+    unsigned subscribers_here = 0;
+    for (const AnyRoleRequest& role : configuration.roles) {
+      const auto* const participant = std::get_if<ParticipantRequest>(&role);
+      if (participant == nullptr) continue;
+      publishers_here += participant->index == owner ? 1 : 0;
+      subscribers_here += static_cast<unsigned>(std::ranges::count(crowd_sources(settings, participant->index), owner));
+    }
+    if (!configuration.roles.empty() && publishers_here + subscribers_here == 0) continue;
+    for (unsigned number = 0; number < settings.topics_each; ++number) {
+      all.push_back(crowd_topic(settings, owner, number));
+      all.back().publishers_here = publishers_here;
+      all.back().subscribers_here = subscribers_here;
+    }
+  }
+  return all;
+}
+
 std::vector<Topic> made_endpoints(const Configuration& configuration, bool native_calls) {
   switch (configuration.settings.pattern) {
     case Pattern::ping_pong:
       return ping_pong_endpoints(configuration);
     case Pattern::request_reply:
       return request_reply_endpoints(configuration, native_calls);
+    case Pattern::crowd:
+      return crowd_endpoints(configuration);
     case Pattern::stream:
       break;
   }
@@ -94,6 +119,16 @@ std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_
     topic.varies = topic.varies || (topic.paired && topic.type == MessageType::octets);
   }
   return all;
+}
+
+std::vector<Topic> participant_endpoints(const Settings& settings, unsigned participant) {
+  Configuration alone;
+  alone.settings = settings;
+  alone.settings.endpoints.clear();
+  ParticipantRequest request;
+  request.index = participant;
+  alone.roles.emplace_back(request);
+  return endpoints_of(alone, false);
 }
 
 }  // namespace middlemark

@@ -12,4 +12,8 @@ namespace middlemark {
 /// process. `native_calls`: the middleware has its own request/reply.
 [[nodiscard]] std::vector<Topic> endpoints_of(const Configuration& configuration, bool native_calls);
 
+/// Returns the topics of a crowd that one participant uses. Its adapter sees no others: the list of all topics of a large
+/// crowd would take more memory than the participant.
+[[nodiscard]] std::vector<Topic> participant_endpoints(const Settings& settings, unsigned participant);
+
 }  // namespace middlemark

@@ -22,8 +22,13 @@ namespace middlemark {
 /// Version of the control protocol and of the description; raised when either changes incompatibly.
 inline constexpr int protocol_version = 1;
 
-enum class Pattern { ping_pong, stream, request_reply };
-template <> inline constexpr std::array<std::string_view, 3> words_of<Pattern>{"ping-pong", "stream", "request-reply"};
+enum class Pattern { ping_pong, stream, request_reply, crowd };
+template <> inline constexpr std::array<std::string_view, 4> words_of<Pattern>{"ping-pong", "stream", "request-reply", "crowd"};
+
+/// The topics to which a participant of a crowd subscribes. `next`: the topics of the next participant; the last participant
+/// subscribes to those of the first. `all`: the topics of all other participants.
+enum class Subscribe { next, all };
+template <> inline constexpr std::array<std::string_view, 2> words_of<Subscribe>{"next", "all"};
 
 enum class Reliability { reliable, best_effort };
 template <> inline constexpr std::array<std::string_view, 2> words_of<Reliability>{"reliable", "best-effort"};
@@ -63,11 +68,11 @@ template <> inline constexpr std::array<std::string_view, 2> words_of<Arrivals>{
 enum class Policy { other, fifo, rr };
 template <> inline constexpr std::array<std::string_view, 3> words_of<Policy>{"other", "fifo", "rr"};
 
-enum class RoleKind { ping, pong, publisher, subscriber, client, server };
-template <> inline constexpr std::array<std::string_view, 6> words_of<RoleKind>{"ping", "pong", "publisher", "subscriber", "client", "server"};
+enum class RoleKind { ping, pong, publisher, subscriber, client, server, participant };
+template <> inline constexpr std::array<std::string_view, 7> words_of<RoleKind>{"ping", "pong", "publisher", "subscriber", "client", "server", "participant"};
 
-enum class Phase { waiting, warm_up, measuring, echoing, ended };
-template <> inline constexpr std::array<std::string_view, 5> words_of<Phase>{"waiting", "warm-up", "measuring", "echoing", "ended"};
+enum class Phase { waiting, warm_up, idle, measuring, echoing, ended };
+template <> inline constexpr std::array<std::string_view, 6> words_of<Phase>{"waiting", "warm-up", "idle", "measuring", "echoing", "ended"};
 
 enum class ErrorCode { refused, unmatched, silent, hung, disk, configure, internal };
 template <> inline constexpr std::array<std::string_view, 7> words_of<ErrorCode>{"refused", "unmatched", "silent", "hung", "disk", "configure", "internal"};
@@ -153,7 +158,14 @@ struct RequestedSettings {
   unsigned subscribers = 1;
   /// Topics of a stream; empty under the other patterns.
   std::vector<TopicRequest> topics{};
-  /// Number of processes of the trial that open the middleware.
+  /// Number of participants of a crowd, each with its own session of the middleware; 1 under the other patterns.
+  unsigned participants = 1;
+  /// Number of topics on which each participant of a crowd publishes; 1 under the other patterns.
+  unsigned topics_each = 1;
+  Subscribe subscribe = Subscribe::next;
+  /// The largest number of participants of a crowd in one process; 1 under the other patterns.
+  std::size_t participants_per_process = 1;
+  /// Number of sessions of the middleware in the trial: of processes, or in a crowd of participants.
   unsigned workers = 2;
   /// A DDS domain, or another number by which a middleware separates trials.
   int domain = 0;
@@ -191,6 +203,10 @@ template <> inline constexpr auto fields_of<RequestedSettings> = std::tuple{
     Field{"publishers", &RequestedSettings::publishers, Presence::required, {.least = 1, .most = 65536}},
     Field{"subscribers", &RequestedSettings::subscribers, Presence::required},
     Field{"topics", &RequestedSettings::topics, Presence::optional},
+    Field{"participants", &RequestedSettings::participants, Presence::optional, {.least = 1}},
+    Field{"topics_each", &RequestedSettings::topics_each, Presence::optional, {.least = 1}},
+    Field{"subscribe", &RequestedSettings::subscribe, Presence::optional},
+    Field{"participants_per_process", &RequestedSettings::participants_per_process, Presence::optional, {.least = 1}},
     Field{"workers", &RequestedSettings::workers, Presence::required, {.least = 1}},
     Field{"domain", &RequestedSettings::domain, Presence::required, {.least = 0, .most = 232}},
     Field{"scope", &RequestedSettings::scope, Presence::required},
@@ -354,7 +370,24 @@ template <> inline constexpr auto fields_of<SubscriberRequest> = std::tuple_cat(
     Field{"kept", &SubscriberRequest::kept, Presence::required},
     Field{"forwards", &SubscriberRequest::forwards, Presence::optional}});
 
-using AnyRoleRequest = std::variant<PingRequest, PongRequest, PublisherRequest, SubscriberRequest, ClientRequest, ServerRequest>;
+/// The request to one participant of a crowd: a session with publishers and subscribers of its own. From its opening until
+/// `start`, the participant sends probes on each of its topics. After `start` it is idle, and then it sends at a rate.
+struct ParticipantRequest : RoleRequest {
+  static constexpr std::string_view tag_field = "role", tag = "participant";
+  double probe_s = 0.01;
+  double idle_s = 0;
+  double rate_hz = 1;
+  std::uint64_t messages = 1;
+  std::string samples_path{};
+};
+template <> inline constexpr auto fields_of<ParticipantRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
+    Field{"probe_s", &ParticipantRequest::probe_s, Presence::required, {.above = 0, .most = 1e+09}},
+    Field{"idle_s", &ParticipantRequest::idle_s, Presence::required, {.least = 0, .most = 1e+09}},
+    Field{"rate_hz", &ParticipantRequest::rate_hz, Presence::required, {.least = 1e-06, .most = 1e+09}},
+    Field{"messages", &ParticipantRequest::messages, Presence::required, {.least = 1}},
+    Field{"samples_path", &ParticipantRequest::samples_path, Presence::required}});
+
+using AnyRoleRequest = std::variant<PingRequest, PongRequest, PublisherRequest, SubscriberRequest, ClientRequest, ServerRequest, ParticipantRequest>;
 
 /// Everything that one worker must do in a trial.
 struct ConfigureCommand {
@@ -815,7 +848,51 @@ template <> inline constexpr auto fields_of<SubscriberResult> = std::tuple_cat(f
     Field{"history_received", &SubscriberResult::history_received, Presence::optional},
     Field{"history_ns", &SubscriberResult::history_ns, Presence::optional}});
 
-using AnyRoleResult = std::variant<PingResult, PongResult, PublisherResult, SubscriberResult, ClientResult, ServerResult>;
+/// The result of a participant of a crowd. All instants are of CLOCK_MONOTONIC; 0: the event did not occur.
+struct ParticipantResult : RoleResult {
+  static constexpr std::string_view tag_field = "role", tag = "participant";
+  std::uint64_t opening_ns = 0;
+  std::uint64_t opened_ns = 0;
+  std::uint64_t complete_ns = 0;
+  std::uint64_t publishers_due = 0;
+  std::uint64_t publishers_heard = 0;
+  std::uint64_t probes = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t publish_failed = 0;
+  std::uint64_t late_sends = 0;
+  std::uint64_t expected = 0;
+  std::uint64_t received = 0;
+  std::uint64_t duplicated = 0;
+  std::uint64_t reordered = 0;
+  std::uint64_t damaged = 0;
+  std::uint64_t first_sent_ns = 0;
+  std::uint64_t last_sent_ns = 0;
+  std::uint64_t first_received_ns = 0;
+  std::uint64_t last_received_ns = 0;
+  std::uint64_t samples = 0;
+};
+template <> inline constexpr auto fields_of<ParticipantResult> = std::tuple_cat(fields_of<RoleResult>, std::tuple{
+    Field{"opening_ns", &ParticipantResult::opening_ns, Presence::required},
+    Field{"opened_ns", &ParticipantResult::opened_ns, Presence::required},
+    Field{"complete_ns", &ParticipantResult::complete_ns, Presence::required},
+    Field{"publishers_due", &ParticipantResult::publishers_due, Presence::required},
+    Field{"publishers_heard", &ParticipantResult::publishers_heard, Presence::required},
+    Field{"probes", &ParticipantResult::probes, Presence::required},
+    Field{"sent", &ParticipantResult::sent, Presence::required},
+    Field{"publish_failed", &ParticipantResult::publish_failed, Presence::required},
+    Field{"late_sends", &ParticipantResult::late_sends, Presence::required},
+    Field{"expected", &ParticipantResult::expected, Presence::required},
+    Field{"received", &ParticipantResult::received, Presence::required},
+    Field{"duplicated", &ParticipantResult::duplicated, Presence::required},
+    Field{"reordered", &ParticipantResult::reordered, Presence::required},
+    Field{"damaged", &ParticipantResult::damaged, Presence::required},
+    Field{"first_sent_ns", &ParticipantResult::first_sent_ns, Presence::required},
+    Field{"last_sent_ns", &ParticipantResult::last_sent_ns, Presence::required},
+    Field{"first_received_ns", &ParticipantResult::first_received_ns, Presence::required},
+    Field{"last_received_ns", &ParticipantResult::last_received_ns, Presence::required},
+    Field{"samples", &ParticipantResult::samples, Presence::required}});
+
+using AnyRoleResult = std::variant<PingResult, PongResult, PublisherResult, SubscriberResult, ClientResult, ServerResult, ParticipantResult>;
 
 /// Histogram of durations of 1 µs and more, by octave.
 struct DurationCounts {

@@ -59,9 +59,22 @@ bool Session::history_incomplete() {
   return due > 0 && !histories_.ended(due, received, 0);
 }
 
+bool Session::run_early() {
+  const auto early = [](const auto& role) { return role->runs_before_start(); };
+  if (!std::ranges::any_of(roles_, early)) return false;
+  count_roles();
+  for (const auto& role : roles_) {
+    if (early(role)) launch(*role);
+  }
+  return true;
+}
+
 void Session::start() {
   if (threads_.empty()) count_roles();
-  for (const auto& role : roles_) sending_ += role->sends() ? 1 : 0;
+  for (const auto& role : roles_) {
+    sending_ += role->sends() ? 1 : 0;
+    if (role->runs_before_start()) role->start();
+  }
   for (const auto& role : roles_) {
     if (!role->sends() && role->history() == 0) launch(*role);
   }
@@ -73,7 +86,7 @@ void Session::start() {
     }
   }
   for (const auto& role : roles_) {
-    if (role->sends()) launch(*role);
+    if (role->sends() && !role->runs_before_start()) launch(*role);
   }
 }
 

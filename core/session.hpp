@@ -53,6 +53,8 @@ class Session {
   /// Returns true while history messages are missing and still arrive. Call repeatedly after all roles have found their
   /// peers.
   [[nodiscard]] bool history_incomplete();
+  /// Starts the roles that run before the start, and returns whether there are any.
+  bool run_early();
   void start();
   /// Stops the senders at once. Receivers are stopped when the last sender of this process has ended. If this process
   /// has no sender, they end when they have received `expected` distinct messages (0: at once), or when no more arrive.

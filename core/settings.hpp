@@ -13,6 +13,12 @@
 
 namespace middlemark {
 
+/// For Transport::patterns of a transport that also supports crowds, and Transport::participants_per_process of one that
+/// sets no limit.
+inline const std::vector<Pattern> every_pattern{Pattern::ping_pong, Pattern::stream, Pattern::request_reply,
+                                                Pattern::crowd};
+inline constexpr std::size_t most_participants = 500;
+
 /// A topic or service of the trial. All counts are known when the trial starts.
 struct Topic {
   std::string name;  ///< [a-z0-9_]+, at most 63 characters; begins with Settings::scope, unique within the trial
@@ -45,7 +51,8 @@ struct Topic {
 struct Settings : RequestedSettings {
   /// All topics and services of the trial, including those that this process does not use. Adapters size queues and
   /// pools by this list, not by the pattern and the counts. When companions() is called, `publishers_here` and
-  /// `subscribers_here` are 0, since no worker has started yet.
+  /// `subscribers_here` are 0, since no worker has started yet. In a crowd, an adapter belongs to one participant, and the
+  /// list has only the topics that this participant uses.
   std::vector<Topic> endpoints{};
 
   [[nodiscard]] bool is_default_configuration() const { return transport == default_configuration; }

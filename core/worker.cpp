@@ -16,6 +16,7 @@
 #include <middlemark/asked.hpp>
 #include <middlemark/coding.hpp>
 #include <middlemark/control.hpp>
+#include <middlemark/crowd.hpp>
 #include <middlemark/json.hpp>
 
 namespace middlemark {
@@ -98,14 +99,16 @@ class ControlledWorker {
     // Threads inherit their creator's name, so unnamed threads of the middleware get the adapter's name.
     pthread_setname_np(pthread_self(), about.name.substr(0, 15).c_str());
     const std::uint64_t opening = monotonic_ns();
-    session_ = parts_.open(configuration, clock_);
+    session_ = configuration.settings.pattern == Pattern::crowd ? crowd_opener()(configuration, clock_)
+                                                                : parts_.open(configuration, clock_);
     opening_ns_ = monotonic_ns() - opening;
     pthread_setname_np(pthread_self(), "control");
     const auto has_history = [](const TopicRequest& topic) { return topic.history > 0; };
     if (std::ranges::any_of(configuration.settings.topics, has_history)) {
       if (const int code = join_late(); code != 0) return code;
     }
-    if (const int code = match(configuration.match_timeout_s, configuration.placement); code != 0) return code;
+    const bool crowd = session_->run_early();
+    if (const int code = match(configuration.match_timeout_s, configuration.placement, crowd); code != 0) return code;
     raise_priority(configuration.placement, 1);
     serve();
     session_.reset();
@@ -124,8 +127,8 @@ class ControlledWorker {
   }
 
   /// Waits until every role has found its peers, and until the late joiners have received the whole history or no more
-  /// of it arrives. Then reports ready.
-  int match(double timeout_s, const Placement& placement) {
+  /// of it arrives. Then reports ready. In a crowd, peers that were not found in time are a result and not an error.
+  int match(double timeout_s, const Placement& placement, bool crowd) {
     const std::uint64_t begin = monotonic_ns();
     const auto timeout = static_cast<std::uint64_t>(timeout_s * 1e9);
     ReadyEvent ready;
@@ -135,6 +138,7 @@ class ControlledWorker {
         if (ready.discovery_ns == 0) ready.discovery_ns = monotonic_ns() - begin;
         if (!session_->history_incomplete()) break;
       } else if (monotonic_ns() - begin > timeout) {
+        if (crowd) break;
         const std::string refusals = session_->refusals();
         const std::string why = refusals.empty() ? "" : "; the middleware reports: " + refusals;
         send(error_event(ErrorCode::unmatched, fmt::format("{} within {} s{}", missing, timeout_s, why),

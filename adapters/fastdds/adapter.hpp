@@ -68,6 +68,10 @@ class FastDds {
          .wire = "rtps"}};
     for (Transport& transport : description.transports) {
       transport.types = kit::all_types;
+      if (transport.name == "udp" || transport.name == "shm" || transport.carrier == "any") {
+        transport.patterns = every_pattern;
+        transport.participants_per_process = most_participants;
+      }
       transport.max_history = std::nullopt;
       list_security(transport);
       if (transport.name == "udp" || transport.carrier == "any") {

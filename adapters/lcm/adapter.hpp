@@ -26,6 +26,7 @@ class Lcm {
     // LCM does not pace the fragments of a message, so the whole message must fit into the receive buffer. If the
     // buffer is smaller than 1 MiB, messages of up to 1 MiB are allowed nevertheless, because most of them arrive.
     const std::size_t buffer = lcm::largest_receive_buffer();
+    constexpr const char* multicast = "nobody is discovered: messages go to a multicast group";
     const std::size_t most = std::clamp(buffer, std::size_t{1} << 20, std::size_t{64} << 20);
     return {
         .name = "lcm",
@@ -37,6 +38,9 @@ class Lcm {
         .licence = "LGPL-2.1-or-later",
         .transports = {{.name = "udp",
                         .carrier = "udp",
+                        .patterns = every_pattern,
+                        .participants_per_process = most_participants,
+                        .discovery_by = multicast,
                         .receive = {Reception::poll,
                                     Reception::block},  // no listen: handlers run on the thread that calls lcm_handle()
                         .reliability = {Reliability::best_effort},
@@ -49,6 +53,9 @@ class Lcm {
                         .wire = "lcm"},
                        {.name = default_configuration,
                         .carrier = "udp",
+                        .patterns = every_pattern,
+                        .participants_per_process = most_participants,
+                        .discovery_by = multicast,
                         .receive = {Reception::poll, Reception::block},
                         .reliability = {Reliability::best_effort},
                         .max_bytes = lcm::usual_receive_buffer(),

@@ -59,6 +59,9 @@ class Mqtt : kit::Pinned {
   [[nodiscard]] static Transport transport(const char* name, const char* carrier) {
     const bool has_tls = mqtt::has_tls && std::string_view(carrier) == "tcp";
     Transport made{.name = name, .carrier = carrier, .companions = true, .varying_sizes = true, .max_history = 1};
+    made.patterns = every_pattern;
+    made.participants_per_process = most_participants;
+    made.discovery_by = "clients know the broker's address, and the broker knows who subscribes";
     if (std::string_view(name) == "tcp") made.wire = "mqtt";
     made.via = {Via::router};
     made.via_why = "every message passes through the broker";

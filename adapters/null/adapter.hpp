@@ -41,6 +41,9 @@ class Null : kit::Pinned {
     const Transport memory{.name = "memory",
                            .carrier = "shared-memory",
                            .segments = {"middlemark-null.*"},
+                           .patterns = every_pattern,
+                           .participants_per_process = most_participants,
+                           .discovery_by = "both ends open a file of a known name",
                            .max_bytes = std::size_t{1} << 20,
                            .max_bytes_advice = "it tests the bench; a larger message tests nothing more",
                            .max_depth = 1000,
@@ -79,6 +82,8 @@ class Null : kit::Pinned {
       const TopicRequest& asked = settings_.topics[number_at_the_end(topic.name)];
       route.publishers = asked.publishers;
       route.subscribers = asked.subscribers;
+    } else if (settings_.pattern == Pattern::crowd) {
+      route.role = "participant";
     } else {
       route.role = topic.name.substr(topic.name.rfind('_') + 1);  // ping or pong, as the core names its topics
     }

@@ -101,6 +101,8 @@ struct Script : kit::NativeKeys {
         return {"publisher"};
       case Pattern::request_reply:
         return {"client", "server"};
+      case Pattern::crowd:
+        return {"participant"};
     }
     return {"ping", "pong"};
   }

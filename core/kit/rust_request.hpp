@@ -20,6 +20,10 @@ struct RequestView {
   decltype(shown(RequestedSettings::type)) type;
   decltype(shown(RequestedSettings::publishers)) publishers;
   decltype(shown(RequestedSettings::subscribers)) subscribers;
+  decltype(shown(RequestedSettings::participants)) participants;
+  decltype(shown(RequestedSettings::topics_each)) topics_each;
+  decltype(shown(RequestedSettings::subscribe)) subscribe;
+  decltype(shown(RequestedSettings::participants_per_process)) participants_per_process;
   decltype(shown(RequestedSettings::workers)) workers;
   decltype(shown(RequestedSettings::domain)) domain;
   decltype(shown(RequestedSettings::scope)) scope;
@@ -34,7 +38,7 @@ struct RequestView {
 };
 
 [[nodiscard]] inline RequestView shown(const RequestedSettings& own) {
-  return {shown(own.pattern), shown(own.transport), shown(own.reliability), shown(own.reception), shown(own.depth), shown(own.loan), shown(own.one_process), shown(own.message_bytes), shown(own.type), shown(own.publishers), shown(own.subscribers), shown(own.workers), shown(own.domain), shown(own.scope), shown(own.scratch), shown(own.interface), shown(own.write_timeout), shown(own.security), shown(own.certs), shown(own.identity), shown(own.via), shown(own.paired)};
+  return {shown(own.pattern), shown(own.transport), shown(own.reliability), shown(own.reception), shown(own.depth), shown(own.loan), shown(own.one_process), shown(own.message_bytes), shown(own.type), shown(own.publishers), shown(own.subscribers), shown(own.participants), shown(own.topics_each), shown(own.subscribe), shown(own.participants_per_process), shown(own.workers), shown(own.domain), shown(own.scope), shown(own.scratch), shown(own.interface), shown(own.write_timeout), shown(own.security), shown(own.certs), shown(own.identity), shown(own.via), shown(own.paired)};
 }
 
 }  // namespace middlemark::kit::rust

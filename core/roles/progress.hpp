@@ -36,6 +36,8 @@ class StopSignal {
     futex_wake(word_, std::numeric_limits<int>::max(), FutexScope::process);
   }
   [[nodiscard]] bool requested() const noexcept { return word_.load(std::memory_order_relaxed) != 0; }
+  /// Sleeps until it is set, at most `longest` (> 0).
+  void sleep(std::chrono::nanoseconds longest) const noexcept { futex_wait(word_, 0, longest, FutexScope::process); }
   void sleep_until_requested() const noexcept {
     while (word_.load(std::memory_order_acquire) == 0) {
       futex_wait(word_, 0, std::chrono::seconds(3600), FutexScope::process);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -45,6 +46,9 @@ class Role {
   [[nodiscard]] virtual std::uint32_t history() const { return 0; }
   /// Opens the subscriber of a role that joins late. Throws AdapterError.
   virtual void join() {}
+  /// True if run() begins as soon as the worker has opened, and start() only tells the role that the trial starts.
+  [[nodiscard]] virtual bool runs_before_start() const noexcept { return false; }
+  virtual void start() noexcept {}
   virtual void run() = 0;
   /// Returns the bytes of memory that the role's samples use. They are not memory of the middleware.
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }
@@ -231,19 +235,23 @@ template <Adapter A>
   const Settings& settings = configuration.settings;
   for (const bool senders : {false, true}) {
     const auto make = [&]<class Request>(const Request& request) {
-      if (std::derived_from<Request, SenderRequest> != senders) return;
-      if constexpr (HasRequestReply<A> && requires { request.kept; }) {
-        const auto make_end = [&](auto& side) { roles.push_back(stream_role(side, settings, request, clock)); };
-        if (const auto& requests = settings.topics[request.topic].replies_to) {
-          return make_end(services.side(services.clients, adapter, settings, *requests));
+      if constexpr (std::same_as<Request, ParticipantRequest>) {
+        throw std::logic_error("participants are made by CrowdSession");
+      } else {
+        if (std::derived_from<Request, SenderRequest> != senders) return;
+        if constexpr (HasRequestReply<A> && requires { request.kept; }) {
+          const auto make_end = [&](auto& side) { roles.push_back(stream_role(side, settings, request, clock)); };
+          if (const auto& requests = settings.topics[request.topic].replies_to) {
+            return make_end(services.side(services.clients, adapter, settings, *requests));
+          }
+          if (replies_of(settings, request.topic)) {
+            if (senders) return make_end(services.side(services.clients, adapter, settings, request.topic));
+            return make_end(services.side(services.servers, adapter, settings, request.topic));
+          }
         }
-        if (replies_of(settings, request.topic)) {
-          if (senders) return make_end(services.side(services.clients, adapter, settings, request.topic));
-          return make_end(services.side(services.servers, adapter, settings, request.topic));
-        }
+        using Made = typename RoleOf<A, Request>::type;
+        roles.push_back(std::make_unique<Made>(adapter, settings, request, clock));
       }
-      using Made = typename RoleOf<A, Request>::type;
-      roles.push_back(std::make_unique<Made>(adapter, settings, request, clock));
     };
     for (const AnyRoleRequest& request : configuration.roles) std::visit(make, request);
   }

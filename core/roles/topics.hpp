@@ -95,4 +95,30 @@ namespace middlemark {
   return static_cast<unsigned>(std::ranges::find(indices, index) - indices.begin());
 }
 
+/// Topic `number` of the participant `owner` of a crowd.
+[[nodiscard]] inline Topic crowd_topic(const Settings& settings, unsigned owner, unsigned number) {
+  const unsigned others = settings.participants - 1;
+  const unsigned subscribers = settings.subscribe == Subscribe::all ? others : std::min(others, 1U);
+  return as_listed(settings,
+                   {settings.scope + "_crowd" + std::to_string(owner) + "_" + std::to_string(number),
+                    settings.message_bytes, 1, subscribers, settings.depth, settings.reliability, settings.type});
+}
+
+/// Returns the participants to whose topics a participant of a crowd subscribes.
+[[nodiscard]] inline std::vector<unsigned> crowd_sources(const Settings& settings, unsigned participant) {
+  std::vector<unsigned> sources;
+  if (settings.participants < 2) return sources;
+  if (settings.subscribe == Subscribe::next) return {(participant + 1) % settings.participants};
+  for (unsigned other = 0; other < settings.participants; ++other) {
+    if (other != participant) sources.push_back(other);
+  }
+  return sources;
+}
+
+/// Returns the index of a participant among the subscribers of the topics of `owner`.
+[[nodiscard]] inline unsigned crowd_place(const Settings& settings, unsigned owner, unsigned participant) {
+  if (settings.subscribe == Subscribe::next) return 0;
+  return participant < owner ? participant : participant - 1;
+}
+
 }  // namespace middlemark

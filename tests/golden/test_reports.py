@@ -209,8 +209,8 @@ CELL_TYPES: dict[str, tuple[type, ...]] = {
 
 def test_json_keeps_the_promised_schema(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
     document = json.loads(render("json", facts, (*results, *fan_out)))
-    keys = ["schema", "run", "expectations", "not_tried", "experiments", "cells", "growth", "scorecards", "interop"]
-    assert list(document) == [*keys, "languages", "since_last_run"]
+    keys = ["schema", "run", "expectations", "not_tried", "experiments", "cells", "growth", "scaling", "scorecards"]
+    assert list(document) == [*keys, "interop", "languages", "since_last_run"]
     assert document["schema"] == 2
     assert len(document["cells"]) == len(results) + len(fan_out)
     assert len({tuple(cell) for cell in document["cells"]}) == 1, "every cell has the same keys in the same order"

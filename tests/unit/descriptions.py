@@ -1,8 +1,9 @@
 """Hand-made descriptions of adapters, for planning without workers."""
 
-from typing import Any
+from typing import Any, get_args
 
 from middlemark.model.description import Description, NativeSetting, Transport
+from middlemark.model.protocol import Pattern
 
 MIB = 1 << 20
 
@@ -12,6 +13,7 @@ def transport(name: str, **changed: Any) -> Transport:
     values: dict[str, Any] = {
         "carrier": "udp",
         "processes": (1, 2),
+        "patterns": get_args(Pattern),
         "receive": ("poll", "block", "listen"),
         "reliability": ("reliable", "best-effort"),
         "loan": (False,),

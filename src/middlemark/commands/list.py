@@ -120,6 +120,10 @@ _IN_WORDS: dict[str, Callable[[Transport], str]] = {
         for number, where in ((1, "within one process"), (2, "between processes"))
         if number in transport.processes
     ),
+    "pattern": lambda transport: "crowds" if "crowd" in transport.patterns else "",
+    "participants_per_process": lambda transport: (
+        "several participants in a process" if transport.participants_per_process > 1 else ""
+    ),
     "across": lambda transport: (
         f"carrier {transport.carrier}"
         + (f" (best effort by {transport.best_effort_carrier})" if transport.best_effort_carrier else "")

@@ -7,6 +7,7 @@ import msgspec
 from middlemark.document.numbers import ABSENT, brief, exact, measured, megabytes, processors, ratio, share, us, whole
 from middlemark.document.security import proof_in_short
 from middlemark.document.table import NEVER_HIDDEN, Column
+from middlemark.model.cell import ONE_WAY
 from middlemark.model.times import NAMES
 from middlemark.stats.baselines import by_rate
 from middlemark.stats.metrics import METRICS
@@ -89,13 +90,18 @@ def judged_figure(result: CellResult) -> str:
     """Return the name of the figure by which the cell's trials are compared."""
     if by_rate(result.cell):
         return "rate_hz"
-    return "one_way_p50" if result.cell.pattern == "stream" else "round_trip_p50"
+    return "one_way_p50" if result.cell.pattern in ONE_WAY else "round_trip_p50"
 
 
 _KEPT = 7
 """Columns with at least this priority are never left out: a p50 without its p99 and its losses would mislead."""
 
-HEADS = {"ping-pong": "round trip in µs", "stream": "stream, times in µs", "request-reply": "call in µs"}
+HEADS = {
+    "ping-pong": "round trip in µs",
+    "stream": "stream, times in µs",
+    "request-reply": "call in µs",
+    "crowd": "crowd, p50 and p99 in µs",
+}
 """Pattern → title of the first column: the kind of the times, and their unit."""
 
 _BOLD = ("p50", "msgs/s", "held/s", "× baseline")
@@ -313,10 +319,27 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         RowColumn("form", 6, _FORM, lambda row: _FORMS[row.result.native_request_reply], left=True),
         _carrier(1),
     ),
+    "crowd": (
+        _figure("complete", "complete", 9, "time until half of the participants had heard all their publishers"),
+        _figure("complete_max", "all", 8, "time until the last participant had heard all its publishers"),
+        _figure("never_matched", "never", 8, "share of the publishers that were never heard"),
+        _figure("idle_cpu", "idle cpu", 8, "processors that a participant uses while nothing is sent"),
+        _figure("idle_packets", "pkt", 5, "packets per second and participant while nothing is sent"),
+        _figure("idle_bytes", "bytes", 4, "bytes per second and participant while nothing is sent"),
+        _figure("idle_switches", "switches", 3, "context switches per second and participant while nothing is sent"),
+        _figure(
+            "idle_memory", "memory", 7, "resident memory of a participant; its share of a process, if it shares one"
+        ),
+        _figure("idle_threads", "threads", 0, "threads of a participant, including the bench's own"),
+        _figure("one_way_p50", "p50", 6, _ONE_WAY),
+        _figure("one_way_p99", "p99", 6, "99 % of the messages took at most this long"),
+        RowColumn("lost", 7, _LOST, _lost, always=True),
+        _carrier(-2),
+    ),
 }
 """Pattern → its columns. ``columns_of`` adds the ratio to the baseline before the last column, and protection and
 warnings at the end."""
-_RATIO_PRIORITY = {"ping-pong": 6, "stream": 1, "request-reply": 6}
+_RATIO_PRIORITY = {"ping-pong": 6, "stream": 1, "request-reply": 6, "crowd": 1}
 
 
 def columns_of(rows: Sequence[Row], numbers: Mapping[str, int], metrics: Sequence[str] = ()) -> list[RowColumn]:

@@ -14,6 +14,7 @@ from middlemark.verdicts.interop import InteropTable
 from middlemark.verdicts.languages import ClientCost
 from middlemark.verdicts.long_trials import LongTrial
 from middlemark.verdicts.rows import Row
+from middlemark.verdicts.scaling import Scaling
 from middlemark.verdicts.scorecards import Scorecard
 from middlemark.verdicts.security import CostTable
 from middlemark.verdicts.workloads import Cheapest, GraphTable
@@ -144,6 +145,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     over_time: tuple[OverTime, ...] = ()
     """The long trials, with their verdicts on growth, drift and stalls."""
     growths: tuple[Growth, ...] = ()
+    scalings: tuple[Scaling, ...] = ()
     scorecards: tuple[Scorecard, ...] = ()
     workloads: tuple[GraphTable, ...] = ()
     margin: float = MARGIN

@@ -20,6 +20,7 @@ from middlemark.verdicts.languages import client_costs
 from middlemark.verdicts.long_trials import long_trials
 from middlemark.verdicts.names import varied_factors, what
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
+from middlemark.verdicts.scaling import scalings
 from middlemark.verdicts.scorecards import scorecards
 from middlemark.verdicts.security import cost_tables
 from middlemark.verdicts.workloads import cheapest, graph_tables
@@ -46,6 +47,7 @@ def document_of(runs: Sequence[MeasuredRun], *, generated: str = "", middlemark:
         took=(seconds_of(runs[0]) or 0.0) if runs else 0.0,
         over_time=tuple(_over_time(runs)),
         growths=growths(rows),
+        scalings=scalings(rows),
         scorecards=scorecards(rows, runs),
         workloads=graph_tables(rows),
     )

@@ -20,7 +20,7 @@ from middlemark.verdicts.rows import Row, grouped, headline_figure
 _ALWAYS = frozenset(("pattern", "rate", "receive", "processes", "link"))
 """Factors whose level is in the title, even if all experiments have the same level."""
 _NAMES = {each.field: name for name, each in FACTORS.items()}
-_WHAT = {"ping-pong": "round trip", "stream": "one way", "request-reply": "call"}
+_WHAT = {"ping-pong": "round trip", "stream": "one way", "request-reply": "call", "crowd": "one way"}
 MARKS = {
     Standing.BEST: "✓",
     Standing.EQUIVALENT: "=",

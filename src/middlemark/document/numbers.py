@@ -101,6 +101,7 @@ _WRITTEN: Mapping[str, tuple[Callable[[float | None], str], str]] = {
     "ns/message": (whole, " ns"),
     "messages/s": (brief, "/s"),
     "switches/s": (brief, "/s"),
+    "packets/s": (brief, "/s"),
     "bytes": (megabytes, " MB"),
     "bytes/s": (megabytes, " MB/s"),
     "processors": (brief, ""),

@@ -84,7 +84,10 @@ def _places(cells: Sequence[Cell], patterns: Collection[str]) -> str:
     subscribers = sorted({each.subscribers for each in cells})
     processes = {each.processes for each in cells}
     where = ""
-    if patterns == {"stream"} and subscribers[-1] > 1:
+    if patterns == {"crowd"}:
+        participants = sorted({each.participants for each in cells})
+        where = f" in a crowd of {_range([str(each) for each in participants])} participants"
+    elif patterns == {"stream"} and subscribers[-1] > 1:
         where = f" to {_range([str(each) for each in subscribers])} subscribers"
     elif processes == {1}:
         where = " within one process"

@@ -49,7 +49,9 @@ def measure(experiment: JudgedExperiment, row: JudgedRow) -> str:
         return figure_text(experiment, row.figure)
     if not experiment.in_ns:
         return f"{figure_text(experiment, row.figure)}, {METRICS[experiment.metric].means}"
-    what = {"stream": "one way", "request-reply": "a call"}.get(experiment.cell.pattern, "a round trip")
+    what = {"stream": "one way", "crowd": "one way", "request-reply": "a call"}.get(
+        experiment.cell.pattern, "a round trip"
+    )
     return f"{figure_text(experiment, row.figure)} {what}"
 
 

@@ -9,7 +9,7 @@ from middlemark.document.numbers import ABSENT, megabytes, of_deadline, processo
 from middlemark.document.statements import bare_figure, eliminated_after, how_it_works, shift_in_words, some, worse
 from middlemark.document.table import Column, Line, Table, TableCell
 from middlemark.document.workloads import HOLDS, every, worst_edges_in_words
-from middlemark.model.cell import Cell
+from middlemark.model.cell import ONE_WAY, Cell
 from middlemark.model.load import rate_in_words
 from middlemark.model.plan import Raced
 from middlemark.model.spelling import listing
@@ -71,7 +71,7 @@ def _took(verdict: RaceVerdict, rows: Sequence[JudgedRow]) -> str:
     cell = rows[0].row.result.cell
     if cell.workload is None:
         figures = dict.fromkeys(bare_figure(verdict.experiment, each.figure) for each in (rows[0], rows[-1]))
-        way = "one way" if cell.pattern == "stream" else "round trip"
+        way = "one way" if cell.pattern in ONE_WAY else "round trip"
         return f"{' to '.join(figures)} {_WHAT[verdict.race.metric].format(way=way)}"
     edges = dict.fromkeys(edge.label for each in (rows[0], rows[-1]) if (edge := worst_edge_of(each.row)))
     figures = dict.fromkeys(of_deadline(each.figure) for each in (rows[0], rows[-1]))

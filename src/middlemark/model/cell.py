@@ -30,10 +30,20 @@ from middlemark.model.levels import (
 )
 from middlemark.model.link import ACROSS, HERE, LINK, is_apart
 from middlemark.model.pairs import PAIR, SAME, sides_of
-from middlemark.model.protocol import Arrivals, MessageType, Pattern, Payload, Reception, Reliability, Security, Via
+from middlemark.model.protocol import (
+    Arrivals,
+    MessageType,
+    Pattern,
+    Payload,
+    Reception,
+    Reliability,
+    Security,
+    Subscribe,
+    Via,
+)
 from middlemark.model.setting import SYSTEM
 from middlemark.model.spelling import listing
-from middlemark.model.units import format_size
+from middlemark.model.units import format_count, format_size
 from middlemark.model.workload import Workload, honoured
 
 STEP_S = 1.0
@@ -42,8 +52,18 @@ SMALLEST_MESSAGE = 16
 """Size of the core's header: sequence number and intended time."""
 MOST_ROLES = 64
 """The highest number of publishers, subscribers or topics of one trial."""
+MOST_PARTICIPANTS = 500
+"""The highest number of participants of a crowd."""
+MOST_CROWD_TOPICS = 2000
+"""The highest number of topics of all participants of a crowd together."""
+ONE_WAY = ("stream", "crowd")
+"""Patterns whose latency is one-way; the others measure round trips."""
 SEARCHES = ("sustainable", "curve")
 """Rates that are found by search."""
+_IN_A_CROWD = Applies(
+    when=lambda load: load["pattern"] == "crowd",
+    otherwise="{}: only a crowd has participants; take pattern crowd",
+)
 
 _BOUND = Applies(
     when=lambda load: load["rate"] in SEARCHES,
@@ -64,10 +84,27 @@ def _stays(transport: Transport, level: Level) -> str | None:
     return f"{transport.carrier.replace('-', ' ')} does not cross from one site to another"
 
 
+def _no_such_pattern(transport: Transport, level: Level) -> str | None:
+    """Return why the transport cannot honour a pattern; None: it can."""
+    if level in transport.patterns:
+        return None
+    if transport.patterns_why:
+        return f"no {level}: {transport.patterns_why}"
+    return f"its adapter does not offer the pattern {level}"
+
+
+def _too_many_in_a_process(transport: Transport, level: Level) -> str | None:
+    most = transport.participants_per_process
+    if not isinstance(level, int) or level <= most:
+        return None
+    return f"at most {format_count(most, 'participant')} in a process"
+
+
 OTHER_PATTERNS = {
     **dict.fromkeys(("pubsub", "publishsubscribe", "publish", "throughput", "oneway", "flood"), "stream"),
     **dict.fromkeys(("rpc", "service", "clientserver", "reqrep", "requestresponse", "call"), "request-reply"),
     **dict.fromkeys(("latency", "roundtrip", "rtt", "echo"), "ping-pong"),
+    **dict.fromkeys(("discovery", "scaling", "fleet"), "crowd"),
 }
 """Name of a pattern in other tools, without dashes → the pattern."""
 
@@ -115,9 +152,10 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         Factor(
             kind=words("pattern", *get_args(Pattern), meant=OTHER_PATTERNS),
             default=("ping-pong",),
-            metavar="ping-pong|stream|request-reply,…",
+            metavar="ping-pong|stream|request-reply|crowd,…",
             help="Communication pattern of the roles.",
             load=True,
+            honour=Honour(capability="patterns", cannot=_no_such_pattern, own=lambda transport: transport.patterns[0]),
         ),
     ] = "ping-pong"
     size: Annotated[
@@ -270,8 +308,53 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             default=(1,),
             metavar="N,…",
             help="Topics of a stream, at most one per publisher and one per subscriber. Publishers and subscribers "
-            "get their topics in turn.",
+            "get their topics in turn. In a crowd: topics on which each participant publishes.",
             load=True,
+            later=True,
+            shown_by="pattern",
+        ),
+    ] = 1
+    participants: Annotated[
+        int,
+        Factor(
+            kind=whole("number of participants", 1, MOST_PARTICIPANTS),
+            default=(10,),
+            default_text="`10`",
+            metavar="N,…",
+            help="Participants of a crowd, each with its own session of the middleware: 1 to 500.",
+            load=True,
+            applies=_IN_A_CROWD,
+            later=True,
+            shown_by="pattern",
+        ),
+    ] = 1
+    subscribe: Annotated[
+        Subscribe,
+        Factor(
+            kind=words("choice of topics", *get_args(Subscribe)),
+            default=("next",),
+            metavar="next|all,…",
+            help="In a crowd: each participant subscribes to the topics of the next participant, or of all others.",
+            load=True,
+            applies=_IN_A_CROWD,
+            later=True,
+            shown_by="pattern",
+        ),
+    ] = "next"
+    participants_per_process: Annotated[
+        int,
+        Factor(
+            kind=whole("number of participants", 1, MOST_PARTICIPANTS),
+            default=(1,),
+            metavar="N,…",
+            help="Participants of a crowd that share a process.",
+            load=True,
+            applies=_IN_A_CROWD,
+            honour=Honour(
+                capability="participants_per_process",
+                cannot=_too_many_in_a_process,
+                own=lambda transport: transport.participants_per_process,
+            ),
             later=True,
             shown_by="pattern",
         ),

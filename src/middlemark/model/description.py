@@ -61,6 +61,14 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     """For shared memory: globs of file names under /dev/shm, one of which must be mapped; ``SYSV*`` for System V."""
     processes: Annotated[tuple[Processes, ...], SOME] = (1, 2)
     """1: all roles in one process; 2: each role in a process of its own."""
+    patterns: Annotated[tuple[Pattern, ...], SOME] = ("ping-pong", "stream", "request-reply")
+    """Supported patterns."""
+    patterns_why: str = ""
+    """Why the transport does not support a crowd; empty: the adapter does not offer crowds."""
+    participants_per_process: Annotated[int, Meta(ge=1, extra={"cpp": "std::size_t"})] = 1
+    """The largest number of participants of a crowd that one process can contain."""
+    discovery_by: str = ""
+    """How peers find each other, if the middleware does not discover them by itself; empty: by its own discovery."""
     receive: Annotated[tuple[Reception, ...], SOME] = ("poll", "block", "listen")
     reliability: Annotated[tuple[Reliability, ...], SOME] = ("reliable", "best-effort")
     loan: Annotated[tuple[bool, ...], SOME] = (False,)

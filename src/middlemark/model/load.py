@@ -6,7 +6,7 @@ from typing import cast
 
 import msgspec
 
-from middlemark.model.cell import FACTORS, SEARCHES, Cell
+from middlemark.model.cell import FACTORS, MOST_CROWD_TOPICS, SEARCHES, Cell
 from middlemark.model.levels import Level
 from middlemark.model.protocol import Load
 from middlemark.model.units import format_percent, format_rate, format_seconds
@@ -42,6 +42,8 @@ def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombi
             if load[factor] != 1:
                 text = f"{factor} {load[factor]} under request-reply, where {what}; its clients are publishers"
                 yield InvalidCombination(f"one of {factor}", factor, text)
+    if pattern == "crowd":
+        yield from _invalid_crowd(load)
     if pattern == "stream":
         ends = {factor: cast("int", load[factor]) for factor in ("publishers", "subscribers")}
         topics = cast("int", load["topics"])
@@ -63,6 +65,24 @@ def invalid(load: LoadLevels, duration_s: float | None) -> Iterator[InvalidCombi
     if isinstance(rate, float) and duration_s is not None and rate * duration_s < 1:
         text = f"rate {format_rate(rate)} brings no message within the duration of {format_seconds(duration_s)}"
         yield InvalidCombination("slow", "rate", f"{text}; measure for at least {format_seconds(math.ceil(1 / rate))}")
+
+
+def _invalid_crowd(load: LoadLevels) -> Iterator[InvalidCombination]:
+    participants, topics = cast("int", load["participants"]), cast("int", load["topics"])
+    for factor in ("publishers", "subscribers"):
+        if load[factor] != 1:
+            text = f"{factor} {load[factor]} in a crowd, whose participants publish and subscribe; give participants"
+            yield InvalidCombination(f"one of {factor} in a crowd", factor, text)
+    if load["rate"] == "max":
+        text = "rate max in a crowd, whose topics have a rate; give a rate, such as 1 Hz"
+        yield InvalidCombination("rate of a crowd", "rate", text)
+    if load["arrivals"] != "periodic":
+        text = f"arrivals {load['arrivals']} in a crowd: its topics are periodic"
+        yield InvalidCombination("arrivals of a crowd", "arrivals", text)
+    if participants * topics > MOST_CROWD_TOPICS:
+        text = f"topics {topics} of each of {participants} participants: at most {MOST_CROWD_TOPICS} in a crowd"
+        step = f"give at most {max(1, MOST_CROWD_TOPICS // participants)} topics"
+        yield InvalidCombination("topics of a crowd", "topics", f"{text}; {step}")
 
 
 def meaningless(load: LoadLevels) -> Iterator[InvalidCombination]:

@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from middlemark.model.crowd import Crowd
 from middlemark.model.imported import Imported
 from middlemark.model.noise import Witnessed
 from middlemark.model.protocol import Clock, Count, Index, OwnSettings, RoleKind, SecondsOrZero, Several
@@ -459,6 +460,8 @@ class TrialOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Why the stamps of the two ends cannot be compared."""
     clocks: ClockOffset | None = None
     """The line that converted times of the second host to the first host's clock; None: both ends have one clock."""
+    crowd: Crowd | None = None
+    """The figures of a crowd; None: another pattern."""
     coding: Coding | None = None
     """Times of serialising messages; None: octets, a workload, or the middleware (de)serialises within its own
     calls."""

@@ -30,7 +30,10 @@ Nanoseconds = Annotated[float, Meta(ge=0, le=1e9)]
 Hertz = Annotated[float, Meta(gt=0, le=1e12)]
 """Frequency of a counter."""
 
-Pattern = Literal["ping-pong", "stream", "request-reply"]
+Pattern = Literal["ping-pong", "stream", "request-reply", "crowd"]
+Subscribe = Literal["next", "all"]
+"""The topics to which a participant of a crowd subscribes. ``next``: the topics of the next participant; the last
+participant subscribes to those of the first. ``all``: the topics of all other participants."""
 Reliability = Literal["reliable", "best-effort"]
 Reception = Literal["poll", "block", "listen"]
 Payload = Literal["filled", "untouched"]
@@ -49,8 +52,8 @@ permission. ``stranger``: a certificate of another authority."""
 LoadKind = Literal["max", "rate", "burst"]
 Arrivals = Literal["periodic", "poisson"]
 Policy = Literal["other", "fifo", "rr"]
-RoleKind = Literal["ping", "pong", "publisher", "subscriber", "client", "server"]
-Phase = Literal["waiting", "warm-up", "measuring", "echoing", "ended"]
+RoleKind = Literal["ping", "pong", "publisher", "subscriber", "client", "server", "participant"]
+Phase = Literal["waiting", "warm-up", "idle", "measuring", "echoing", "ended"]
 ErrorCode = Literal["refused", "unmatched", "silent", "hung", "disk", "configure", "internal"]
 WatchScope = Literal["processors", "workers"]
 """Which context switches the kernel reports. ``processors``: every switch on a processor and both its threads; needs
@@ -129,8 +132,15 @@ class Settings(Message, frozen=True, kw_only=True):
     request/reply."""
     topics: tuple[TopicRequest, ...] = ()
     """Topics of a stream; empty under the other patterns."""
+    participants: Several = 1
+    """Number of participants of a crowd, each with its own session of the middleware; 1 under the other patterns."""
+    topics_each: Several = 1
+    """Number of topics on which each participant of a crowd publishes; 1 under the other patterns."""
+    subscribe: Subscribe = "next"
+    participants_per_process: Annotated[int, Meta(ge=1, examples=[1], extra={"cpp": "std::size_t"})] = 1
+    """The largest number of participants of a crowd in one process; 1 under the other patterns."""
     workers: Annotated[Several, Meta(examples=[2])]
-    """Number of processes of the trial that open the middleware."""
+    """Number of sessions of the middleware in the trial: of processes, or in a crowd of participants."""
     domain: Annotated[int, Meta(ge=0, le=232, extra={"cpp": "int"})]
     """A DDS domain, or another number by which a middleware separates trials."""
     scope: str
@@ -206,7 +216,7 @@ class RoleRequest(Message, frozen=True, kw_only=True, tag_field="role"):
 
     @property
     def role(self) -> str:
-        """ping, pong, publisher, subscriber, client or server."""
+        """ping, pong, publisher, subscriber, client, server or participant."""
         return str(self.__struct_config__.tag)
 
     @property
@@ -314,7 +324,34 @@ class SubscriberRequest(RoleRequest, frozen=True, kw_only=True, tag="subscriber"
     """The topics on which the subscriber publishes a message for each message that it receives."""
 
 
-AnyRoleRequest = PingRequest | PongRequest | PublisherRequest | SubscriberRequest | ClientRequest | ServerRequest
+class ParticipantRequest(RoleRequest, frozen=True, kw_only=True, tag="participant"):
+    """The request to one participant of a crowd: a session with publishers and subscribers of its own.
+
+    From its opening until ``start``, the participant sends probes on each of its topics. After ``start`` it is idle,
+    and then it sends at a rate.
+    """
+
+    probe_s: Annotated[Seconds, Meta(examples=[0.01])]
+    """Time between two probes of a topic."""
+    idle_s: SecondsOrZero
+    """Time between ``start`` and the first measured message, in which nothing is sent."""
+    rate_hz: Annotated[float, Meta(ge=1e-6, le=1e9, examples=[1.0])]
+    """Measured messages per second on each topic."""
+    messages: Annotated[int, Meta(ge=1, le=(1 << 32) - 1, examples=[1], extra={"cpp": "std::uint64_t"})]
+    """Number of measured messages on each topic."""
+    samples_path: str
+    """Absolute path of the .npy, which is written after the end. Empty: the participant subscribes to nothing."""
+
+
+AnyRoleRequest = (
+    PingRequest
+    | PongRequest
+    | PublisherRequest
+    | SubscriberRequest
+    | ClientRequest
+    | ServerRequest
+    | ParticipantRequest
+)
 
 
 # Commands of the launcher.
@@ -733,7 +770,45 @@ class SubscriberResult(RoleResult, frozen=True, kw_only=True, tag="subscriber"):
     """Time from just before the subscriber was opened to the last history message; null: no such message arrived."""
 
 
-AnyRoleResult = PingResult | PongResult | PublisherResult | SubscriberResult | ClientResult | ServerResult
+class ParticipantResult(RoleResult, frozen=True, kw_only=True, tag="participant"):
+    """The result of a participant of a crowd. All instants are of CLOCK_MONOTONIC; 0: the event did not occur."""
+
+    opening_ns: Count
+    """Instant just before the session was opened."""
+    opened_ns: Count
+    """Instant at which all publishers and subscribers of the participant existed."""
+    complete_ns: Count
+    """Instant at which the last of the expected publishers was heard for the first time; 0: some never were."""
+    publishers_due: Count
+    """Number of publishers of the topics to which the participant subscribes."""
+    publishers_heard: Count
+    """Number of these of which a message had arrived by ``start``."""
+    probes: Count
+    """Number of probes that the participant sent."""
+    sent: Count
+    """Number of measured messages that the middleware accepted, on all topics together."""
+    publish_failed: Count
+    """Number of measured messages that were refused or timed out; they count as neither sent nor lost."""
+    late_sends: Count
+    """Number of measured messages sent more than one period of the schedule after their intended instant."""
+    expected: Count
+    """Number of measured messages that all publishers of the subscribed topics intended to send."""
+    received: Count
+    """Number of distinct measured messages, including damaged messages."""
+    duplicated: Count
+    reordered: Count
+    damaged: Count
+    first_sent_ns: Count
+    last_sent_ns: Count
+    first_received_ns: Count
+    last_received_ns: Count
+    samples: Count
+    """Number of records in the samples file."""
+
+
+AnyRoleResult = (
+    PingResult | PongResult | PublisherResult | SubscriberResult | ClientResult | ServerResult | ParticipantResult
+)
 
 
 # Commands and events of the witness.

@@ -6,7 +6,7 @@ from typing import Annotated, get_args, get_type_hints
 
 import msgspec
 
-from middlemark.model.cell import Cell
+from middlemark.model.cell import ONE_WAY, Cell
 
 
 def _name_of(field: str) -> str:
@@ -63,6 +63,6 @@ class Times(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def latency_of(self, cell: Cell) -> Summary | None:
         """Return the latency that represents the cell. With a schedule it begins at the intended instant."""
-        if cell.pattern == "stream":
+        if cell.pattern in ONE_WAY:
             return self.one_way_ns
         return self.round_trip_from_intended_ns or self.round_trip_ns

@@ -129,7 +129,8 @@ def copying_cell(adapter: Description, transport: Transport, cell: Cell) -> Cell
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
     far = is_apart(cell.across)  # over a link, copying is no lower bound
     other = {"none", cell.security}.isdisjoint(transport.security)  # only encrypted cells get a copy with encryption
-    return None if far or other or cell.size > transport.max_bytes else copying_cell(adapter, transport, cell)
+    alone = cell.pattern == "crowd"  # nobody copies in a crowd
+    return None if far or other or alone or cell.size > transport.max_bytes else copying_cell(adapter, transport, cell)
 
 
 def _following(cell: Cell, adapter: Description, transport: Transport, hands: bool) -> Cell | None:
@@ -137,7 +138,8 @@ def _following(cell: Cell, adapter: Description, transport: Transport, hands: bo
 
     ``hands``: the cell hands over a pointer, so the baseline also hands over if it can.
     """
-    if any(cannot(transport, name, level_of(cell, name)) for name in ("size", "processes", "across")):
+    needed = ("pattern", "participants_per_process", "size", "processes", "across")
+    if any(cannot(transport, name, level_of(cell, name)) for name in needed):
         return None
     if cell.workload is not None and cell.workload.varies and not transport.varying_sizes:
         return None

@@ -1,5 +1,7 @@
 """Estimated duration of a plan, for ``--dry-run`` and for the first minutes of the progress display."""
 
+import math
+
 from middlemark.model.cell import STEP_S, Cell
 from middlemark.model.load import mean_interval_s
 from middlemark.model.plan import Limits, Plan, Trial
@@ -64,6 +66,8 @@ def _processes(cell: Cell) -> int:
         return 1
     if cell.workload is not None:
         return len(cell.workload.processes) * cell.copies
+    if cell.pattern == "crowd":
+        return math.ceil(cell.participants / cell.participants_per_process)
     return count_roles(cell.pattern, cell.publishers, cell.subscribers)
 
 
@@ -75,6 +79,8 @@ def _slow_start(cell: Cell, processes: int) -> float:
 
 
 def _measuring_seconds(cell: Cell, limits: Limits) -> float:
+    if cell.pattern == "crowd":  # it is idle, and then it talks
+        return 2 * (limits.duration_s or 0.0)
     waiting = WAITING_FOR_LOST_S[cell.reliability] if _may_lose(cell) else 0.0
     if limits.duration_s is not None:
         return min(limits.duration_s, limits.limit_s) + waiting

@@ -42,6 +42,8 @@ _OTHERS = tuple(
     name for name, each in FACTORS.items() if each.of != "subject" and not each.load and each.honour is None
 )
 """Factors that depend neither on the transport nor on the load."""
+_OF_BOTH = tuple(name for name, each in FACTORS.items() if each.load and each.honour is not None)
+"""Factors of the load that a transport must honour."""
 _SETTLED_LATE = ("pin", *(name for name, each in FACTORS.items() if each.applies))
 """Factors whose levels in a cell are known only when the cell is made."""
 
@@ -443,7 +445,10 @@ def _cells(
     for some in by_pattern.values():
         for outer in itertools.product(*(levels[factor] for factor in CAPABILITIES)):
             for load, last in itertools.product(some, itertools.product(*others)):
-                values: dict[str, Level] = {**dict(zip(names, (*outer, *last), strict=True)), **load}
+                values: dict[str, Level] = dict(zip(names, (*outer, *last), strict=True))
+                if any(values[factor] != load[factor] for factor in _OF_BOTH):
+                    continue
+                values.update(load)
                 placing = placings.get((values["receive"], values["pin"], *(load[each] for each in _CROWD)))
                 if placing is None:
                     continue

@@ -8,6 +8,7 @@ are counted.
 import math
 
 from middlemark.model.cell import Cell
+from middlemark.model.crowd import sources
 from middlemark.model.load import most_in_bursts
 from middlemark.model.plan import Limits
 from middlemark.model.workload import Topic, Workload
@@ -109,7 +110,14 @@ def expected(cell: Cell, limits: Limits) -> int:
     return at_most if in_bursts is None else min(at_most, in_bursts)
 
 
+def _heard(cell: Cell) -> int:
+    """Return the number of subscribers of all participants of a crowd."""
+    return cell.topics * sum(len(sources(cell.participants, cell.subscribe, each)) for each in range(cell.participants))
+
+
 def _records(cell: Cell, limits: Limits) -> int:
+    if cell.pattern == "crowd":
+        return _heard(cell) * expected(cell, limits) * SUBSCRIBER_RECORD_BYTES
     if cell.pattern == "stream":
         publisher, subscriber = kept(cell, limits)
         return (
@@ -124,6 +132,8 @@ def _ends(cell: Cell) -> int:
 
     A role of a stream has one history; any other role has one for writing and one for reading.
     """
+    if cell.pattern == "crowd":
+        return cell.participants * cell.topics + _heard(cell)
     roles = count_roles(cell.pattern, cell.publishers, cell.subscribers)
     return roles if cell.pattern == "stream" else 2 * roles
 

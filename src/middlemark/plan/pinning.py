@@ -33,7 +33,8 @@ def place(
     needs its own processor. Under ``block`` and ``listen`` no role spins permanently: a publisher sleeps until its
     schedule and spins only briefly.
     """
-    roles = count_roles(pattern, publishers, subscribers)
+    # The participants of a crowd share all processors.
+    roles = len(cpus) if pattern == "crowd" else count_roles(pattern, publishers, subscribers)
     pin: tuple[int, ...] | None = None
     if level == "auto":
         pin = cpus[:roles] if len(cpus) > 1 else None

@@ -12,7 +12,7 @@ import msgspec
 
 from middlemark.document import document_of, with_experiments
 from middlemark.document.document import Document
-from middlemark.model.cell import Cell
+from middlemark.model.cell import ONE_WAY, Cell
 from middlemark.model.description import Description, Transport
 from middlemark.model.outcome import Failure, TrialOutcome
 from middlemark.model.plan import Limits, Plan, Trial
@@ -255,7 +255,7 @@ def _trial_again(cell: Cell, at: int, trial: PublishedTrial) -> TrialSummary:
     )
     if trial.failed:
         return TrialSummary(outcome=outcome)
-    field = "one_way_ns" if cell.pattern == "stream" else "round_trip_ns"
+    field = "one_way_ns" if cell.pattern in ONE_WAY else "round_trip_ns"
     is_rated = trial.rate_hz is not None or trial.sent_hz is not None
     return TrialSummary(
         outcome=outcome,

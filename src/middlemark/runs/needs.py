@@ -41,7 +41,9 @@ def _row(cell: Cell, about: Description) -> ConfigurationNeeds:
         rate_hz=cell.rate if isinstance(cell.rate, float) else None,
         receive=cell.receive,
         priority=int(cell.priority.partition(":")[2] or 0),
-        roles=count_roles(cell.pattern, cell.publishers, cell.subscribers),
+        roles=cell.participants
+        if cell.pattern == "crowd"
+        else count_roles(cell.pattern, cell.publishers, cell.subscribers),
         cpus=cell.pin or (),
         waiting=max(1, min(most if cell.depth is None else cell.depth, most)),
         mlock=cell.mlock,

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from middlemark.document.document import Document
+from middlemark.model.cell import ONE_WAY
 from middlemark.model.outcome import TrialOutcome
 from middlemark.show import TrialsOf
 from middlemark.show.naming import cell_name, file_name
@@ -47,7 +48,7 @@ def write(document: Document, folder: Path, trials_of: TrialsOf, histograms: Any
     file = document.runs[0].file
     for row in document.rows:
         cell = row.result.cell
-        field = "one_way_ns" if cell.pattern == "stream" else "round_trip_ns"
+        field = "one_way_ns" if cell.pattern in ONE_WAY else "round_trip_ns"
         about = f"{cell_name(cell)}, {field}, {', '.join(file.suites)}"
         intervals = _intervals(trials_of(row.index), field, file.started)
         text = log(about, intervals, histograms.HdrHistogram, logs.HistogramLogWriter)

@@ -1,7 +1,7 @@
 """The table of Fast DDS 2.9's LatencyTest, from our samples. The times are half round trips in µs."""
 
 from middlemark.document.document import Document
-from middlemark.model.cell import subject
+from middlemark.model.cell import ONE_WAY, subject
 from middlemark.model.times import Summary
 from middlemark.show import View
 from middlemark.show.naming import log_head
@@ -29,7 +29,7 @@ def render(document: Document, _view: View) -> str:
         version = f" {rows[0].version}" if rows[0].version else ""
         lines += ["", f"# {plain(name)}{plain(version)}: half round trips in us; {plain(factors)}", _HEADER, _RULE]
         rows.sort(key=lambda each: each.cell.size)
-        lines += [_row(each) for each in rows if each.failed is None and each.cell.pattern != "stream"]
+        lines += [_row(each) for each in rows if each.failed is None and each.cell.pattern not in ONE_WAY]
         lines += [f"# {each.cell.size} bytes: {plain(text)}" for each in rows for text in _remarks(each)]
     return "\n".join(lines) + "\n"
 
@@ -42,7 +42,7 @@ def _row(result: CellResult) -> str:
 
 def _remarks(result: CellResult) -> list[str]:
     failed = [f"failed: {result.failed.text}"] if result.failed else []
-    if result.cell.pattern == "stream":
+    if result.cell.pattern in ONE_WAY:
         failed.append("a stream has no round trips: --format text or ddsperf")
     return failed + [f"{each.code}: {each.text}" for each in result.warnings]
 

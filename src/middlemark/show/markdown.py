@@ -11,7 +11,7 @@ from middlemark.document.document import Document
 from middlemark.document.expectations import counted
 from middlemark.document.history import line as history_line
 from middlemark.document.over_time import over_time
-from middlemark.document.report_tables import growth_tables, scorecard_table
+from middlemark.document.report_tables import growth_tables, scaling_table, scorecard_table
 from middlemark.document.runs import facts_of, machine_line, notes_of, read_as, state
 from middlemark.document.screen import not_tried_text
 from middlemark.document.table import Table
@@ -94,6 +94,7 @@ def _figures(document: Document) -> Iterator[str]:
     for _, growth in growth_tables(shown):
         yield from (f"### {escaped(growth.title)}", "", *table(growth), "")
     yield from section("Over time", *over_time(document))
+    yield from section("Scaling", *([scaling_table(document.scalings)] if document.scalings else ()))
     yield from section("Protection and its proofs", report_tables.protection(document))
     yield from section("Comparisons", report_tables.comparisons(document))
 

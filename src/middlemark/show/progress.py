@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from middlemark.document.numbers import ratio
-from middlemark.model.cell import Cell, experiment, subject
+from middlemark.model.cell import ONE_WAY, Cell, experiment, subject
 from middlemark.model.description import Description
 from middlemark.model.outcome import TrialOutcome, Underway
 from middlemark.model.plan import Plan, Trial
@@ -206,7 +206,7 @@ def _figure(cell: Cell, outcome: TrialOutcome, folder: Path) -> tuple[float, str
         hz = rates(outcome).rate_hz
         return (1e9 / hz, f"{format_rate(float(f'{hz:.3g}'))}") if hz else None
     try:
-        if cell.pattern == "stream":
+        if cell.pattern in ONE_WAY:
             parts = [load_kept(folder, each).raw["one_way_ns"] for each in outcome.timed if each.role == "subscriber"]
         elif outcome.samples_file:
             parts = [load(folder / outcome.samples_file)["round_trip_ns"]]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from middlemark.document.document import Document
+from middlemark.document.report_tables import scaling_table
 from middlemark.document.rows_table import RowGroup, groups_of, together
 from middlemark.document.runs import facts_of, notes_of, precision_of, sources_of, state
 from middlemark.document.table import Column, Table, facts
@@ -41,6 +42,10 @@ def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
         yield from paragraph(each.unreached, width, "dim", first="  not reached: ")
     yield Text()
     yield from machine_lines(rows, width)
+    if document.scalings:
+        table = scaling_table(document.scalings)
+        yield Text()
+        yield from terminal(table, width, wraps=True)
     ordered = [row for each in groups for row in each.rows]
     if view.breakdown:
         yield from breakdown_lines(ordered, varied, width)

@@ -25,6 +25,7 @@ from middlemark.sites import evidence, recorded, residue
 from middlemark.sites.capture import Capture
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 from middlemark.sites.companion import Companion, declared
+from middlemark.sites.crowd_room import refuse_too_large_a_crowd
 from middlemark.sites.descendants import MARK, adopting, children, end_descendants
 from middlemark.sites.domains import Domains
 from middlemark.sites.interface import ipv4_of
@@ -74,6 +75,8 @@ class Here:
         if cell.link is None:
             isolated = transport is not None and transport.own_network
             own = await self._own_network() if isolated else msgspec.structs.replace(OWN, interface=self.interface)
+            if cell.pattern == "crowd" and not isolated:
+                return await self._crowd_session(worker, scope, own)
             return self._session(worker, scope, (own,))
         joined = self._joined.get(cell.link)
         if joined is None or not joined.is_fresh:
@@ -88,6 +91,21 @@ class Here:
         return LocalSession(
             worker, scope, self.witness, at, joined, self.domains, settings=self._settings, certs=self.certs
         )
+
+    async def _crowd_session(self, worker: Worker, scope: str, shared: Namespace) -> "LocalSession":
+        """Return a session in a network of its own, whose counters have no other traffic.
+
+        If that is not possible, it has the network ``shared``, and a warning.
+        """
+        try:
+            if self.interface != "lo":
+                raise WorkerFailedError("refused", f"a network of its own has no {self.interface}")
+            return self._session(worker, scope, (await self._own_network(),))
+        except WorkerFailedError as error:
+            session = self._session(worker, scope, (shared,))
+            text = f"its packets and bytes include those of other programs on {shared.interface}: {error.text}"
+            session.doubts = (RunWarning("shared-network", text, error.advice),)
+            return session
 
     async def _own_network(self) -> Namespace:
         """Return the isolated namespace.
@@ -187,6 +205,7 @@ class LocalSession:
     ) -> None:
         """Check the memory, change settings, write the workers' files, and let the witness probe the machine."""
         refuse_too_much(cell, limits)
+        refuse_too_large_a_crowd(cell)
         if cell.security != "none" and self._own_certs:
             self._make_certs()
         self._settings.make(cell.system, [each.prefix for each in self._namespaces])

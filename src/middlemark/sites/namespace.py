@@ -89,7 +89,7 @@ class Holder:
 
     @classmethod
     async def isolated(cls) -> "Holder":
-        """Create a namespace that has only lo, and set lo up. Raises WorkerFailedError."""
+        """Create a namespace that has only lo, and set lo up, also for multicast. Raises WorkerFailedError."""
         holder = await cls.start("here")
         holder.namespace = msgspec.structs.replace(holder.namespace, interface="lo")
         argv = [*holder.namespace.prefix, sys.executable, "-IS", "-c", _LO_UP]
@@ -98,6 +98,9 @@ class Holder:
             holder.end()
             why = ended.stderr.strip().splitlines()[-1:] or ["no answer"]
             raise WorkerFailedError("refused", f"the interface lo of a network namespace cannot be set up: {why[0]}")
+        # LCM needs a route to its group. Without iproute2 there is none, and LCM says what it lacks.
+        route = [*holder.namespace.prefix, "ip", "route", "add", "224.0.0.0/4", "dev", "lo"]
+        await asyncio.to_thread(subprocess.run, route, capture_output=True, check=False)
         return holder
 
     @property

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from middlemark.model.cell import Cell
+from middlemark.model.cell import ONE_WAY, Cell
 from middlemark.model.description import Description
 from middlemark.model.plan import Race, Raced, Wanted
 from middlemark.stats import rates
@@ -156,7 +156,7 @@ def _latencies(
     cell: Cell, trial: TrialSummary, samples: SamplesOf, kept: KeptOf
 ) -> Iterable[np.ndarray[tuple[int], np.dtype[np.uint64]]]:
     """Return the latencies that ``latency_of`` summarises, in ns from the intended instant, an array for each file."""
-    if cell.pattern == "stream":
+    if cell.pattern in ONE_WAY:
         return [each.raw["one_way_ns"] for file in trial.outcome.timed if (each := kept(file)).role == "subscriber"]
     trips = [kept(file).raw for file in trial.outcome.files if file.role == "client"]
     ping = None if trips else samples(trial.outcome)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from middlemark.model.cell import Cell
+from middlemark.model.cell import ONE_WAY, Cell
 from middlemark.model.description import Description
 from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome, bytes_sent
 from middlemark.model.pairs import SAME
@@ -27,6 +27,7 @@ from middlemark.stats.baselines import (
     nearest_raw_transports,
 )
 from middlemark.stats.coding import with_coding
+from middlemark.stats.crowd_result import crowd_result
 from middlemark.stats.curve import curve, search, sustainable
 from middlemark.stats.interval import median_interval
 from middlemark.stats.metrics import by_trial
@@ -170,6 +171,8 @@ def _result(
     if not measured:
         return result
     result = _with_throughput(result, alive)
+    if cell.pattern == "crowd":
+        result = msgspec.structs.replace(result, crowd=crowd_result(result, [each.outcome for each in alive]))
     return _with_workload(result, alive) if cell.workload else result
 
 
@@ -222,7 +225,7 @@ def _warnings(
 ) -> tuple[RunWarning, ...]:
     outcomes = [each.outcome for each in trials]
     measured = [each for each in outcomes if each.failed is None]
-    stream = cell.pattern == "stream"
+    stream = cell.pattern in ONE_WAY
     of_trials = [trial_warnings(cell, limits[each.order], each, descriptions) for each in measured]
     summaries = [each.times.latency_of(cell) for each in trials]
     of_cell = cell_warnings(cell, outcomes, summaries, figures(cell, trials) if by_rate(cell) else ())
@@ -258,7 +261,7 @@ def _with_throughput(result: CellResult, trials: Sequence[TrialSummary]) -> Cell
     if cell.pattern == "request-reply":
         replies_hz = _median(each.replies_hz for each in trials)
         result = msgspec.structs.replace(result, rate_hz=replies_hz, rate_total_hz=replies_hz)
-    if cell.pattern == "stream":
+    if cell.pattern in ONE_WAY:
         result = _of_stream(result, trials)
     if result.rate_hz is None or "size" in cell.unknown:
         return result

@@ -76,7 +76,8 @@ def replies_hz(outcome: TrialOutcome) -> float | None:
 
 def offered_hz(cell: Cell) -> float | None:
     """Return the messages per second of all senders together by their schedule; None: there is no schedule."""
-    return cell.rate * cell.publishers if isinstance(cell.rate, int | float) else None
+    senders = cell.participants * cell.topics if cell.pattern == "crowd" else cell.publishers
+    return cell.rate * senders if isinstance(cell.rate, int | float) else None
 
 
 def behind(cell: Cell, outcome: TrialOutcome) -> float:

@@ -323,6 +323,53 @@ class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
     """Time until all roles had found their peers."""
 
 
+class CompleteTimes(msgspec.Struct, frozen=True):
+    """Times from the opening of the first participant of a crowd until participants had heard all their publishers."""
+
+    p50: float | None
+    """Half of the participants; null: fewer were complete before the talk."""
+    max: float | None
+    """The last participant; null: some never were complete."""
+
+
+class IdleResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Resources that a crowd uses while nothing is sent, divided by the number of its participants."""
+
+    cpu_per_participant: float
+    context_switches_hz: float
+    packets_hz: float
+    bytes_hz: float
+    rss_bytes_per_participant: float
+    threads_per_participant: float
+
+
+class TalkResult(msgspec.Struct, frozen=True):
+    """The latency in a crowd in which each topic has a low rate."""
+
+    one_way_ns: Summary
+
+
+class CrowdResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a crowd. Figures are medians over trials."""
+
+    participants: int
+    topics: int
+    """Number of topics of each participant."""
+    subscribe: str
+    processes: int
+    discovery_by: str
+    """How the participants found each other; empty: by the middleware's own discovery."""
+    resolution_ns: float
+    """Time between two probes of a topic; the times in ``complete_ns`` may be late by this time."""
+    complete_ns: CompleteTimes
+    never_matched: float | None
+    """Share of the publishers that were never heard; a publisher counts for each of its subscribers."""
+    idle: IdleResult | None
+    talk: TalkResult | None
+    absent: dict[str, str]
+    """Field that is null → the reason."""
+
+
 class Versions(msgspec.Struct, frozen=True):
     """The versions of the senders' and of the receivers' middleware; null: unknown."""
 
@@ -399,6 +446,8 @@ class CellResult(Times, frozen=True, kw_only=True):
     """Publishes that back-pressure blocked beyond the write timeout; None without a publisher."""
     per_subscriber: tuple[Delivery, ...] = ()
     """Messages at each subscriber of a stream."""
+    crowd: CrowdResult | None = None
+    """The figures of a crowd; None: another pattern."""
     resources: CellResources | None = None
     """Resources that a trial used while it measured; None if nothing was read."""
     trial_values: tuple[float, ...] = ()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
-from middlemark.model.cell import Cell
+from middlemark.model.cell import ONE_WAY, Cell
 from middlemark.model.imported import Imported
 from middlemark.model.outcome import Failure, RunWarning, SamplesFile, TrialCounts, TrialOutcome
 from middlemark.model.samples import NOT_MEASURED
@@ -78,7 +78,7 @@ def trial_summary(
     if outcome.imported is not None and not (outcome.files or outcome.samples_file):
         return _imported(outcome, outcome.imported)
     try:
-        if cell.pattern == "stream":
+        if cell.pattern in ONE_WAY:
             found = _stream(cell, outcome, kept, in_full)
         else:
             found = _trips(cell, outcome, samples, kept, times, in_full)

@@ -16,6 +16,7 @@ from middlemark.model.setting import settings_level
 from middlemark.model.spelling import did_you_mean, quoted
 from middlemark.model.workload import Workload
 from middlemark.problems import Problem
+from middlemark.suite.crowd import crowd_keys
 from middlemark.suite.expect import read_expectations
 from middlemark.suite.scorecard import read_scorecard
 from middlemark.suite.sweep import KEYS, ONCE, Levels, Native, Suite, Sweep
@@ -251,6 +252,8 @@ def make_sweep(
             for each in ("scale", "copies")
             if each in given
         ]
+    given, wrong = crowd_keys(given, place)
+    problems += wrong
     factors = tuple(
         Levels(key.name, given[key.name].values, given[key.name].place)
         if key.name in given

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from middlemark.model.crowd import IdleUse
 from middlemark.model.outcome import NetworkCost
 from middlemark.model.protocol import Account, MeasuringEvent, TickEvent
 from middlemark.sites import evidence
 from middlemark.sites.witness import Waited
 from middlemark.trial.costs import WorkerAccounts, account, waited
 from middlemark.trial.following import Following
+from middlemark.trial.idle import idle_use
 
 _EARLY_S = 0.5
 """Reports are about a second apart, so the next report after a step may be early by half of that."""
@@ -52,6 +54,12 @@ class Ledger:
     def waited(self, roles: Sequence[str]) -> Waited:
         """Return how long the threads named in ``roles`` waited for a processor, and the workers' context switches."""
         return waited(tuple(self._events.values()), roles)
+
+    def idle(self) -> tuple[IdleUse | None, str | None]:
+        """Return the use of all workers together while they were idle, or None and the reason."""
+        first = id(self.first)
+        others = [events for who, events in self._events.items() if who != first]
+        return idle_use([self._events.get(first, []), *others], self._readings)
 
     def accounts(self, following: Iterable[Following]) -> list[WorkerAccounts]:
         """Return the reports of each worker that measured."""

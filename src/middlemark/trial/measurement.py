@@ -144,7 +144,10 @@ class Measurement:
         ledger = Ledger(session.network, limits.recording_s)
         following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
         ledger.first = following[0]
-        await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
+        if self.setting.cell.pattern == "crowd":
+            await self._measure_crowd(following)
+        else:
+            await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
         ledger.end()
         if self.setting.captures:
             self.captured = await session.captured()
@@ -153,7 +156,7 @@ class Measurement:
         accounts = ledger.accounts(following)
         costs = tuple(map(worker_cost, accounts))
         self._know(evidence=seen, costs=costs, companions=used, series=series(accounts), network=ledger.moved)
-        self._conclude(following, seen, begin_ns)
+        self._conclude(following, seen, begin_ns, ledger)
         self._know(noise=await self._noise(ledger))
         await session.bring(self.setting.folder)
 
@@ -328,6 +331,21 @@ class Measurement:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
+    async def _measure_crowd(self, following: Sequence[Following]) -> None:
+        """Start all workers, and wait until their participants have been idle and have talked."""
+        longest_s = 2 * measuring_s(self.setting.limits) + 10 + DRAIN_S
+        tasks = [asyncio.create_task(each) for each in self.session.deaths()]
+        try:
+            for each in following:
+                each.start(longest_s)
+            running = [asyncio.create_task(each.run()) for each in following]
+            tasks += running
+            await while_alive(tasks, *running)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
     def _expected(self, receiver: AnyRoleRequest, senders: Sequence[Following]) -> int:
         """Return the number of messages sent to this receiver: on its topic, or in a ping-pong by the ping."""
         return sum(
@@ -337,11 +355,14 @@ class Measurement:
             if role in self.roles.senders and getattr(role, "topic", None) == getattr(receiver, "topic", None)
         )
 
-    def _conclude(self, following: Sequence[Following], seen: Evidence, begin_ns: int) -> None:
+    def _conclude(self, following: Sequence[Following], seen: Evidence, begin_ns: int, ledger: Ledger) -> None:
         def results(roles: Sequence[AnyRoleRequest]) -> tuple[AnyRoleResult, ...]:
             return tuple(each.result(role) for role in roles for each in following if role in each.roles)
 
+        idle, idle_absent = ledger.idle() if self.setting.cell.pattern == "crowd" else (None, None)
         heard = Heard(
+            idle=idle,
+            idle_absent=idle_absent,
             cell=self.setting.cell,
             limits=self.setting.limits,
             transport=self.setting.transport,

@@ -5,6 +5,7 @@ from typing import cast
 import msgspec
 
 from middlemark.model.cell import Cell, graph_of
+from middlemark.model.crowd import in_processes
 from middlemark.model.description import Transport
 from middlemark.model.link import is_apart, sites_of
 from middlemark.model.plan import Limits
@@ -121,6 +122,8 @@ def tasks_of(
     places = (
         place_processes(cell, len(processes), spinning_s=spinning_s)
         if processes
+        else place_crowd(cell, spinning_s=spinning_s)
+        if cell.pattern == "crowd"
         else place_roles(cell, spinning_s=spinning_s)
     )
     asked = TrialRequest(
@@ -136,7 +139,13 @@ def tasks_of(
     )
     roles = pattern.roles(asked)
     far = graph.on(sites_of(cell.across)[-1]) if graph and is_apart(cell.across) else ()
-    workers = _tasks_of_nodes(roles, graph, processes, places, far) if graph else _tasks_of_roles(roles, cell, places)
+    workers = (
+        _tasks_of_nodes(roles, graph, processes, places, far)
+        if graph
+        else _tasks_of_crowd(roles, cell, places)
+        if cell.pattern == "crowd"
+        else _tasks_of_roles(roles, cell, places)
+    )
     return Tasks(
         limits=limits,
         pattern=pattern,
@@ -165,6 +174,20 @@ def _tasks_of_roles(roles: Roles, cell: Cell, places: tuple[WorkerPlacement, ...
     return tuple(
         WorkerTask(" and ".join(role.name for role in some), place, some, far=some[0] in roles.receivers)
         for place, some in zip(places, mine, strict=True)
+    )
+
+
+def _tasks_of_crowd(roles: Roles, cell: Cell, places: tuple[WorkerPlacement, ...]) -> tuple[WorkerTask, ...]:
+    """Return the task of each process of a crowd."""
+    groups = list(in_processes(cell.participants, cell.participants_per_process))
+    return tuple(
+        WorkerTask(
+            f"participants {some[0]} to {some[-1]}" if len(some) > 1 else f"participant {some[0]}",
+            place,
+            tuple(roles.senders[each] for each in some),
+            far=False,
+        )
+        for some, place in zip(groups, places, strict=True)
     )
 
 
@@ -220,6 +243,13 @@ def place_processes(cell: Cell, processes: int, *, spinning_s: float) -> tuple[W
     If the user names processors, the processes get them in turn.
     """
     return tuple(_place(cell, [_cpu(cell, process)], spinning_s) for process in range(processes))
+
+
+def place_crowd(cell: Cell, *, spinning_s: float) -> tuple[WorkerPlacement, ...]:
+    """Place the processes of a crowd. Each may use all processors in ``Cell.pin``, and no participant is pinned."""
+    placed = _place(cell, list(cell.pin or ()), spinning_s)
+    groups = in_processes(cell.participants, cell.participants_per_process)
+    return tuple(msgspec.structs.replace(placed, role_cpus=(None,) * len(each)) for each in groups)
 
 
 def _place(cell: Cell, cpus: list[int | None], spinning_s: float) -> WorkerPlacement:

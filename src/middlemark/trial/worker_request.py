@@ -59,10 +59,13 @@ def settings_of(
     """
     topics = _topics(cell) if graph is None else _topics_of(graph, cell, scratch)
     workers = 1 if cell.processes == 1 else len(graph.processes) if graph else cell.publishers + cell.subscribers
+    if cell.pattern == "crowd":
+        workers = cell.participants
     levels = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
     return Settings(
         **{key: level for key, level in levels.items() if key in Settings.__struct_fields__ and key != "topics"},
         topics=topics,
+        topics_each=cell.topics if cell.pattern == "crowd" else 1,
         workers=workers,
         write_timeout_s=WRITE_TIMEOUT_S + cell.size * TIMEOUT_PER_BYTE_S,
         domain=domain,

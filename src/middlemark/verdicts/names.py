@@ -20,6 +20,11 @@ def _pattern(cell: Cell) -> str:
     if cell.pattern == "stream":
         topics = f", {cell.topics} topics" if cell.topics > 1 else ""
         return f"stream, {cell.publishers} → {cell.subscribers}{topics}"
+    if cell.pattern == "crowd":
+        to = {"next": "the next one", "all": "all others"}[cell.subscribe]
+        topics = format_count(cell.topics, "topic")
+        shared = f", {cell.participants_per_process} in a process" if cell.participants_per_process > 1 else ""
+        return f"crowd of {format_count(cell.participants, 'participant')} × {topics} to {to}{shared}"
     clients = f", {cell.publishers} clients" if cell.pattern == "request-reply" and cell.publishers > 1 else ""
     return cell.pattern + clients
 

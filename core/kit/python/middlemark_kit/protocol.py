@@ -8,7 +8,10 @@ DEFAULT_CONFIGURATION = "default"
 """Name of the transport with the middleware's default configuration. The adapter sets only the options that separate
 the trial from others and keep the trial on its network interface. Descriptions list this transport last. The
 transport is measured only if a user selects it by name."""
-Pattern = Literal["ping-pong", "stream", "request-reply"]
+Pattern = Literal["ping-pong", "stream", "request-reply", "crowd"]
+Subscribe = Literal["next", "all"]
+"""The topics to which a participant of a crowd subscribes. `next`: the topics of the next participant; the last
+participant subscribes to those of the first. `all`: the topics of all other participants."""
 Reliability = Literal["reliable", "best-effort"]
 Reception = Literal["poll", "block", "listen"]
 MessageType = Literal["octets", "image", "point-cloud", "imu", "tf"]
@@ -104,8 +107,15 @@ class Request(Struct):
     request/reply."""
     topics: tuple[TopicRequest, ...] = ()
     """Topics of a stream; empty under the other patterns."""
+    participants: int = 1
+    """Number of participants of a crowd, each with its own session of the middleware; 1 under the other patterns."""
+    topics_each: int = 1
+    """Number of topics on which each participant of a crowd publishes; 1 under the other patterns."""
+    subscribe: Subscribe = "next"
+    participants_per_process: int = 1
+    """The largest number of participants of a crowd in one process; 1 under the other patterns."""
     workers: int = 2
-    """Number of processes of the trial that open the middleware."""
+    """Number of sessions of the middleware in the trial: of processes, or in a crowd of participants."""
     domain: int = 0
     """A DDS domain, or another number by which a middleware separates trials."""
     scope: str = ""
@@ -143,6 +153,14 @@ class Transport(Struct):
     """For shared memory: globs of file names under /dev/shm, one of which must be mapped; `SYSV*` for System V."""
     processes: tuple[int, ...] = (1, 2)
     """1: all roles in one process; 2: each role in a process of its own."""
+    patterns: tuple[Pattern, ...] = ("ping-pong", "stream", "request-reply")
+    """Supported patterns."""
+    patterns_why: str = ""
+    """Why the transport does not support a crowd; empty: the adapter does not offer crowds."""
+    participants_per_process: int = 1
+    """The largest number of participants of a crowd that one process can contain."""
+    discovery_by: str = ""
+    """How peers find each other, if the middleware does not discover them by itself; empty: by its own discovery."""
     receive: tuple[Reception, ...] = ("poll", "block", "listen")
     reliability: tuple[Reliability, ...] = ("reliable", "best-effort")
     loan: tuple[bool, ...] = (False,)

@@ -14,7 +14,13 @@ use crate::json::{described, words};
 pub const DEFAULT_CONFIGURATION: &str = "default";
 
 words! {
-pub enum Pattern { PingPong = "ping-pong", Stream = "stream", RequestReply = "request-reply" }
+pub enum Pattern { PingPong = "ping-pong", Stream = "stream", RequestReply = "request-reply", Crowd = "crowd" }
+}
+
+words! {
+/// The topics to which a participant of a crowd subscribes. `next`: the topics of the next participant; the last
+/// participant subscribes to those of the first. `all`: the topics of all other participants.
+pub enum Subscribe { Next = "next", All = "all" }
 }
 
 words! {
@@ -81,6 +87,14 @@ pub struct Transport {
     "segments" => pub segments: Vec<&'static str> = Default::default(),
     /// 1: all roles in one process; 2: each role in a process of its own.
     "processes" => pub processes: Vec<i32> = vec![1, 2],
+    /// Supported patterns.
+    "patterns" => pub patterns: Vec<Pattern> = vec![Pattern::PingPong, Pattern::Stream, Pattern::RequestReply],
+    /// Why the transport does not support a crowd; empty: the adapter does not offer crowds.
+    "patterns_why" => pub patterns_why: &'static str = Default::default(),
+    /// The largest number of participants of a crowd that one process can contain.
+    "participants_per_process" => pub participants_per_process: usize = 1,
+    /// How peers find each other, if the middleware does not discover them by itself; empty: by its own discovery.
+    "discovery_by" => pub discovery_by: &'static str = Default::default(),
     "receive" => pub receive: Vec<Reception> = vec![Reception::Poll, Reception::Block, Reception::Listen],
     "reliability" => pub reliability: Vec<Reliability> = vec![Reliability::Reliable, Reliability::BestEffort],
     /// false: the adapter's own memory is sent; true: memory that the middleware lends is sent.
@@ -219,8 +233,8 @@ mod tests {
 
     #[test]
     fn every_field_of_a_description_is_written_as_the_schema_has_it() {
-        let full = Description { protocol: 20, name: "so \"so\"", title: "so \"so\"", version: "so \"so\"", library: "so \"so\"", licence: "so \"so\"", language: WrittenIn::Rust, client_of: "so \"so\"", implementation: "so \"so\"", is_raw_transport: true, bench_only: true, transports: vec![Transport { name: "so \"so\"", carrier: "so \"so\"", segments: vec!["so \"so\""], processes: vec![2], receive: vec![Reception::Poll], reliability: vec![Reliability::Reliable], loan: vec![true], hands_over: vec![true], max_bytes: 20, max_bytes_advice: "so \"so\"", max_depth: Some(20), keep_all: false, companions: true, own_network: true, alone: true, best_effort_carrier: "so \"so\"", types: vec![MessageType::Tf], varying_sizes: true, services: true, max_history: Some(20), security: vec![Security::Signed], security_why: "so \"so\"", permissions: true, via: vec![Via::Router], via_why: "so \"so\"", wire: "so \"so\"" }], request_reply: true, credentials: vec![Credential::X509], own_threads: true, most_per_take: Some(20), residue: vec!["so \"so\""], native: BTreeMap::from([("so", NativeSetting { help: "so \"so\"", least: Some(20), most: Some(20), choices: vec!["so \"so\""], transports: vec!["so \"so\""], patterns: vec![Pattern::Stream], otherwise: "so \"so\"", kind: NativeType::Integer, allowed: "so \"so\"" })]) };
-        assert_eq!(json_of(&full), r#"{"protocol":20,"name":"so \"so\"","title":"so \"so\"","version":"so \"so\"","library":"so \"so\"","licence":"so \"so\"","language":"Rust","client_of":"so \"so\"","implementation":"so \"so\"","is_raw_transport":true,"bench_only":true,"transports":[{"name":"so \"so\"","carrier":"so \"so\"","segments":["so \"so\""],"processes":[2],"receive":["poll"],"reliability":["reliable"],"loan":[true],"hands_over":[true],"max_bytes":20,"max_bytes_advice":"so \"so\"","max_depth":20,"keep_all":false,"companions":true,"own_network":true,"alone":true,"best_effort_carrier":"so \"so\"","types":["tf"],"varying_sizes":true,"services":true,"max_history":20,"security":["signed"],"security_why":"so \"so\"","permissions":true,"via":["router"],"via_why":"so \"so\"","wire":"so \"so\""}],"request_reply":true,"credentials":["x509"],"own_threads":true,"most_per_take":20,"residue":["so \"so\""],"native":{"so":{"help":"so \"so\"","least":20,"most":20,"choices":["so \"so\""],"transports":["so \"so\""],"patterns":["stream"],"default":"so \"so\"","type":"integer","allowed":"so \"so\""}}}"#);
+        let full = Description { protocol: 20, name: "so \"so\"", title: "so \"so\"", version: "so \"so\"", library: "so \"so\"", licence: "so \"so\"", language: WrittenIn::Rust, client_of: "so \"so\"", implementation: "so \"so\"", is_raw_transport: true, bench_only: true, transports: vec![Transport { name: "so \"so\"", carrier: "so \"so\"", segments: vec!["so \"so\""], processes: vec![2], patterns: vec![Pattern::Stream], patterns_why: "so \"so\"", participants_per_process: 20, discovery_by: "so \"so\"", receive: vec![Reception::Poll], reliability: vec![Reliability::Reliable], loan: vec![true], hands_over: vec![true], max_bytes: 20, max_bytes_advice: "so \"so\"", max_depth: Some(20), keep_all: false, companions: true, own_network: true, alone: true, best_effort_carrier: "so \"so\"", types: vec![MessageType::Tf], varying_sizes: true, services: true, max_history: Some(20), security: vec![Security::Signed], security_why: "so \"so\"", permissions: true, via: vec![Via::Router], via_why: "so \"so\"", wire: "so \"so\"" }], request_reply: true, credentials: vec![Credential::X509], own_threads: true, most_per_take: Some(20), residue: vec!["so \"so\""], native: BTreeMap::from([("so", NativeSetting { help: "so \"so\"", least: Some(20), most: Some(20), choices: vec!["so \"so\""], transports: vec!["so \"so\""], patterns: vec![Pattern::Stream], otherwise: "so \"so\"", kind: NativeType::Integer, allowed: "so \"so\"" })]) };
+        assert_eq!(json_of(&full), r#"{"protocol":20,"name":"so \"so\"","title":"so \"so\"","version":"so \"so\"","library":"so \"so\"","licence":"so \"so\"","language":"Rust","client_of":"so \"so\"","implementation":"so \"so\"","is_raw_transport":true,"bench_only":true,"transports":[{"name":"so \"so\"","carrier":"so \"so\"","segments":["so \"so\""],"processes":[2],"patterns":["stream"],"patterns_why":"so \"so\"","participants_per_process":20,"discovery_by":"so \"so\"","receive":["poll"],"reliability":["reliable"],"loan":[true],"hands_over":[true],"max_bytes":20,"max_bytes_advice":"so \"so\"","max_depth":20,"keep_all":false,"companions":true,"own_network":true,"alone":true,"best_effort_carrier":"so \"so\"","types":["tf"],"varying_sizes":true,"services":true,"max_history":20,"security":["signed"],"security_why":"so \"so\"","permissions":true,"via":["router"],"via_why":"so \"so\"","wire":"so \"so\""}],"request_reply":true,"credentials":["x509"],"own_threads":true,"most_per_take":20,"residue":["so \"so\""],"native":{"so":{"help":"so \"so\"","least":20,"most":20,"choices":["so \"so\""],"transports":["so \"so\""],"patterns":["stream"],"default":"so \"so\"","type":"integer","allowed":"so \"so\""}}}"#);
     }
 
     #[test]

@@ -31,7 +31,14 @@ pub struct Request {
     /// Number of subscribers of a stream or of pongs (0: the ping receives its own messages); 1, the server, under
     /// request/reply.
     pub subscribers: u32,
-    /// Number of processes of the trial that open the middleware.
+    /// Number of participants of a crowd, each with its own session of the middleware; 1 under the other patterns.
+    pub participants: u32,
+    /// Number of topics on which each participant of a crowd publishes; 1 under the other patterns.
+    pub topics_each: u32,
+    pub subscribe: Subscribe,
+    /// The largest number of participants of a crowd in one process; 1 under the other patterns.
+    pub participants_per_process: usize,
+    /// Number of sessions of the middleware in the trial: of processes, or in a crowd of participants.
     pub workers: u32,
     /// A DDS domain, or another number by which a middleware separates trials.
     pub domain: i32,

@@ -16,7 +16,7 @@ from middlemark.document.next_steps import command_of
 from middlemark.document.numbers import rounded
 from middlemark.document.over_time import over_time
 from middlemark.document.questions import question
-from middlemark.document.report_tables import growth_tables, scorecard_table
+from middlemark.document.report_tables import growth_tables, scaling_table, scorecard_table
 from middlemark.document.runs import (
     MOST_ORDER,
     clock_line,
@@ -29,7 +29,7 @@ from middlemark.document.runs import (
 )
 from middlemark.document.screen import not_tried_text
 from middlemark.document.security import proof_in_full
-from middlemark.model.cell import FACTORS, Cell
+from middlemark.model.cell import FACTORS, ONE_WAY, Cell
 from middlemark.model.times import NAMES, QUANTILES
 from middlemark.show.html.history import history_lines
 from middlemark.show.html.values import Json, fields, present, texts_of
@@ -106,6 +106,10 @@ def data_of(document: Document) -> Json:
         ],
         "over_time": [
             {"title": each.title, "notes": list(each.notes), **texts_of(each)} for each in over_time(document)
+        ],
+        "scaling": [
+            {"notes": list(table.notes), **texts_of(table)}
+            for table in ([scaling_table(document.scalings)] if document.scalings else [])
         ],
         "growth": [
             {"factor": factor, "levels": [each.title for each in table.columns[1:]], **texts_of(table)}
@@ -259,7 +263,7 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             ),
             "proof": proof_in_full(result) or None,
             "failed": fields(result.failed, *_WARNING_FIELDS) if result.failed else None,
-            "kind": "one_way" if result.cell.pattern == "stream" else "round_trip",
+            "kind": "one_way" if result.cell.pattern in ONE_WAY else "round_trip",
             "latency": present(quantiles) if latency else None,
             "interval": [*map(rounded, result.interval)] if result.interval else None,
             "trial_values": [*map(rounded, result.trial_values)],

@@ -17,7 +17,7 @@ from middlemark.model.link import Link, parse_link
 from middlemark.model.outcome import ProtectionProof, TrialCounts
 from middlemark.model.protocol import Pattern
 from middlemark.model.times import Times
-from middlemark.show.json.output import Fields, Number, Output, builtins, composed, fields_of, filled
+from middlemark.show.json.output import Fields, Number, Output, builtins, composed, exactly, fields_of, filled
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.result import CellResult, Versions
 from middlemark.verdicts.long_trials import LatencyDrift, LongTrial, Stalls, Trend
@@ -194,6 +194,7 @@ def cell_output(result: CellResult, long_trials: Sequence[LongTrial] = ()) -> Ou
         "trends": tuple(each for trial in long_trials for each in trial.trends),
         "drift": tuple(each for trial in long_trials for each in trial.drift),
         "stalls": tuple(each for trial in long_trials for each in trial.stalls),
+        "crowd": exactly(result.crowd),
         "imported": imported and filled(ImportedOutput, imported),
     }
     return filled(CellOutput, result, counts, **own | _unknown_figures(result))

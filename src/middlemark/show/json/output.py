@@ -75,6 +75,15 @@ def readable(value: object) -> object:
             return value
 
 
+def exactly(value: Any) -> Any:
+    """Return a struct with all its figures, also those of the structs in it, as ``exact`` writes them."""
+    if isinstance(value, float):
+        return exact(value)
+    if not isinstance(value, msgspec.Struct):
+        return value
+    return msgspec.structs.replace(value, **{name: exactly(getattr(value, name)) for name in value.__struct_fields__})
+
+
 Fields = Iterable[tuple[str, Any] | tuple[str, Any, Any]]
 
 PARTS: dict[str, tuple[type, ...]] = {}

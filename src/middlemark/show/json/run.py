@@ -115,6 +115,22 @@ class GrowthOutput(Output, frozen=True, kw_only=True):
     points: tuple[PointOutput, ...]
 
 
+class ScalingOutput(Output, frozen=True, kw_only=True):
+    """How one figure of a crowd grows along a factor: as a power law, by the Theil-Sen slope of the logarithms."""
+
+    adapter: str
+    transport: str
+    line: str
+    along: str
+    figure: str
+    levels: tuple[int, ...]
+    exponent: Number
+    low: Number
+    high: Number
+    residual: Number
+    breaks_at: int | None
+
+
 class PublishedBaseline(msgspec.Struct, frozen=True, kw_only=True):
     """A raw transport with which rows are compared. ``figure``: as in the rows."""
 
@@ -210,6 +226,8 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     """The experiments, each with its verdict."""
     cells: tuple[CellOutput, ...]  # type: ignore[valid-type]
     growth: tuple[GrowthOutput, ...]
+    scaling: tuple[ScalingOutput, ...]
+    """The power laws of crowds; empty: no crowd was measured at three numbers of participants or topics."""
     scorecards: tuple[Scorecard, ...]
     interop: tuple[InteropOutput, ...]
     """The pairs of different adapters, and the adapters of these pairs with themselves; empty: no pair was measured."""
@@ -234,6 +252,7 @@ def result_output(document: Document) -> ResultOutput:
             for row in document.rows
         ),
         growth=tuple(map(_growth, document.growths)),
+        scaling=tuple(filled(ScalingOutput, each) for each in document.scalings),
         interop=tuple(_paired(each) for table in document.interop for each in table.rows),
         languages=tuple(map(_language, document.languages)),
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from middlemark.model.cell import Cell
+from middlemark.model.cell import ONE_WAY, Cell
 from middlemark.model.outcome import RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.times import Summary
 from middlemark.stats.interval import exact_median_interval
@@ -154,7 +154,7 @@ _COUNTED_IN_STREAMS = {
 
 def _counted(code: str, cell: Cell, outcomes: Sequence[TrialOutcome]) -> RunWarning | None:
     field, words = _COUNTED[code]
-    stream = cell.pattern == "stream"
+    stream = cell.pattern in ONE_WAY
     words = _COUNTED_IN_STREAMS.get(code, words) if stream else words
     theirs = code == "late" and any(each.imported for each in outcomes)
     if theirs:
@@ -196,7 +196,7 @@ def _advice(code: str, cell: Cell) -> str:
         return "the received content differs from what was sent: report this to its authors, with this run's folder"
     if code == "duplicated":
         return "check that no other run uses the same domain: leave --domain out"
-    if cell.pattern == "stream":
+    if cell.pattern in ONE_WAY:
         return "an application would see the wrong order: use one publisher per topic, or the middleware's ordering"
     return "round trips are matched by number, so their times are right; an application would see the wrong order"
 
@@ -205,6 +205,8 @@ def _few_samples(outcomes: Sequence[TrialOutcome], summaries: Sequence[Summary |
     if any(each.imported for each in outcomes):  # in another tool's log, a missing figure does not mean too few samples
         return None
     if not outcomes or any(each and each.p50 is not None for each in summaries):
+        return None
+    if any(each.crowd is not None and not each.crowd.publishers_due for each in outcomes):  # nobody to hear
         return None
     most = max(each.samples for each in outcomes)
     trials = f"no trial has more than {most}" if len(outcomes) > 1 else f"there are {most}"

@@ -7,6 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from middlemark.model.cell import Cell
+from middlemark.model.crowd import IdleUse
 from middlemark.model.description import Transport
 from middlemark.model.outcome import Coding, Evidence, TrialOutcome
 from middlemark.model.plan import Limits
@@ -37,6 +38,9 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     """The first part of the names of the samples files, relative to the run's folder."""
     graph: Workload | None = None
     """The workload with the levels that its transport honours; None: no workload."""
+    idle: IdleUse | None = None
+    """The use of resources while a crowd was idle; None: for the reason in ``idle_absent``."""
+    idle_absent: str | None = None
 
     @property
     def warmed_up(self) -> int:

@@ -1,0 +1,62 @@
+"""Tests of crowds: participants that find each other, are idle, and then send."""
+
+import numpy as np
+import pytest
+from candidate import Candidate
+from runner import Runner, by_publisher
+
+from middlemark.model.crowd import sources
+from middlemark.model.plan import Limits
+from middlemark.model.protocol import Subscribe
+
+PARTICIPANTS, TOPICS = 4, 2
+RATE_HZ = 5.0
+LIMITS = Limits(duration_s=3.0, warmup_s=0.0, match_timeout_s=30.0, limit_s=60.0)
+MESSAGES = 15
+
+
+@pytest.mark.parametrize("subscribe", ["next", "all"])
+def test_every_participant_finds_and_hears_the_others(
+    candidate: Candidate, runner: Runner, subscribe: Subscribe
+) -> None:
+    if "crowd" not in candidate.transport.patterns:
+        pytest.skip("the transport does not support crowds")
+    if candidate.transport.name == "mislabelled":
+        pytest.skip("the name of the transport is wrong on purpose")
+    # Also test a library with several sessions in a process, if it supports that.
+    together = min(3, candidate.transport.participants_per_process) if subscribe == "next" else 1
+    cell = candidate.cell(
+        pattern="crowd",
+        size=64,
+        rate=RATE_HZ,
+        participants=PARTICIPANTS,
+        topics=TOPICS,
+        subscribe=subscribe,
+        participants_per_process=together,
+        processes=2,
+        pin=None,
+    )
+    measured = runner.measure(candidate, cell, LIMITS)
+    outcome = measured.outcome
+    assert outcome.failed is None, f"{outcome.failed.code}: {outcome.failed.text} {outcome.failed.advice}"
+    assert outcome.crowd is not None
+    heard_by = len(sources(PARTICIPANTS, subscribe, 0))
+    assert outcome.crowd.publishers_heard == outcome.crowd.publishers_due == PARTICIPANTS * TOPICS * heard_by
+    for opened, complete in zip(outcome.crowd.opened_ns, outcome.crowd.complete_ns, strict=True):
+        assert complete is not None
+        assert opened > 0
+        assert complete > 0
+    assert outcome.crowd.idle is not None, outcome.crowd.idle_absent
+    assert outcome.crowd.idle.threads >= PARTICIPANTS
+    assert outcome.crowd.idle.rss_bytes > 0
+    assert outcome.counts is not None
+    expected = PARTICIPANTS * TOPICS * MESSAGES
+    assert (outcome.counts.sent, outcome.counts.publish_failed) == (expected, 0)
+    wrong = (outcome.counts.lost, outcome.counts.duplicated, outcome.counts.reordered, outcome.counts.damaged)
+    assert wrong == (0, 0, 0, 0)
+    kept = measured.kept("subscriber")
+    assert set(kept) == set(range(PARTICIPANTS))
+    for participant, records in kept.items():
+        assert set(by_publisher(records)) == set(sources(PARTICIPANTS, subscribe, participant))
+        assert len(records) == heard_by * TOPICS * MESSAGES
+        assert (np.diff(records["received_ns"].astype(np.int64)) >= 0).all()

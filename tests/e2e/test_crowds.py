@@ -1,0 +1,86 @@
+"""Crowds, as a user measures them: the figures of each size, the power laws, and crowds that are killed."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from product import Bench, descriptions, until
+
+ADAPTERS = ("udp", "fastdds")
+WORDS = ("--pattern", "crowd", "--size", "64", "--duration", "3s", "--no-baseline", "--quiet", "--format", "json")
+
+
+@pytest.fixture(autouse=True)
+def built() -> None:
+    if not {*ADAPTERS} <= set(descriptions()):
+        pytest.skip(f"one of {', '.join(ADAPTERS)} was not built here")
+
+
+def test_crowds_of_two_adapters_are_measured_at_three_sizes(bench: Bench) -> None:
+    ended = bench.run(
+        *("run", "--adapter", ",".join(ADAPTERS), "--transport", "udp", "--topics", "2", "--trials", "1"),
+        *("--participants", "1,4,10", *WORDS),
+    )
+    assert ended.code == 0, ended.err
+    cells = {(cell["adapter"], cell["participants"]): cell for cell in ended.document["cells"]}
+    assert set(cells) == {(adapter, number) for adapter in ADAPTERS for number in (1, 4, 10)}
+    for (adapter, number), cell in cells.items():
+        assert cell["failed"] is None
+        check(cell, alone=number == 1)
+        assert (cell["crowd"]["discovery_by"] == "") == (adapter == "fastdds")
+    laws = {(each["adapter"], each["figure"]): each for each in ended.document["scaling"]}
+    for adapter in ADAPTERS:
+        memory = laws[adapter, "idle_memory"]
+        assert (memory["along"], memory["levels"], memory["breaks_at"]) == ("participants", [1, 4, 10], None)
+        assert memory["low"] <= memory["exponent"] <= memory["high"]
+        assert 0.5 < memory["exponent"] < 1.5  # each participant is a process
+    shown = bench.run("show", str(ended.folder)).out
+    assert "crowd of 4 participants × 2 topics to the next one" in shown
+    assert "Scaling of crowds" in shown
+
+
+def check(cell: Any, *, alone: bool) -> None:
+    crowd = cell["crowd"]
+    assert (crowd["topics"], crowd["subscribe"], crowd["processes"]) == (2, "next", cell["participants"])
+    assert crowd["idle"]["rss_bytes_per_participant"] > 1 << 20
+    assert crowd["idle"]["threads_per_participant"] >= 1
+    if alone:
+        assert crowd["complete_ns"] == {"p50": None, "max": None}
+        assert (crowd["never_matched"], crowd["talk"]) == (None, None)
+        assert set(crowd["absent"]) == {"complete_ns.p50", "complete_ns.max", "never_matched", "talk"}
+        return
+    assert 0 < crowd["complete_ns"]["p50"] <= crowd["complete_ns"]["max"]
+    assert (crowd["never_matched"], cell["lost"], crowd["absent"]) == (0, 0, {})
+    assert cell["received"] == cell["sent"] == 2 * 3 * cell["participants"]
+    assert crowd["talk"]["one_way_ns"]["p50"] == cell["one_way_ns"]["p50"]
+
+
+def test_a_killed_crowd_leaves_nothing_behind(bench: Bench) -> None:
+    run = bench.start("run", "--adapter", "fastdds", "--transport", "shm", "--participants", "6", *WORDS)
+    workers = until(lambda: found if len(found := run.workers("fastdds")) == 6 else None)
+    mapped = {path for pid in workers for path in segments(pid)}
+    run.signal(signal.SIGKILL)
+    run.ended()
+    until(lambda: run.children() == [])
+    assert bench.run("run", "--adapter", "udp", "--participants", "2", "--trials", "1", *WORDS).code == 0
+    assert [path for path in mapped if Path(path).exists()] == []
+
+
+def test_a_participant_that_is_killed_fails_the_trial(bench: Bench) -> None:
+    run = bench.start("run", "--adapter", "udp", "--participants", "4", "--trials", "1", *WORDS)
+    workers = until(lambda: found if len(found := run.workers("udp")) == 4 else None)
+    os.kill(workers[2], signal.SIGKILL)
+    ended = run.ended()
+    assert ended.code == 1
+    [cell] = ended.document["cells"]
+    assert cell["failed"]["code"] == "crashed"
+    assert "participant 2" in cell["failed"]["text"]
+    assert bench.leftovers() == []
+
+
+def segments(pid: int) -> set[str]:
+    """Return the files of Fast DDS in /dev/shm that the process has mapped."""
+    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return {line.split(maxsplit=5)[-1].removesuffix(" (deleted)") for line in lines if "/dev/shm/fast" in line}
