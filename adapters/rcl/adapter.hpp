@@ -99,13 +99,7 @@ class RosC {
 
  private:
   [[nodiscard]] static std::string loaded() { return rmw_get_implementation_identifier(); }
-  /// Returns the name and the versions of the loaded RMW.
-  [[nodiscard]] static std::string words() {
-    for (const ros2::Rmw& rmw : rcl::usable_rmws()) {
-      if (rmw.name == loaded()) return ros2::words_of(rmw, ros2::beneath(loaded()));
-    }
-    return loaded();
-  }
+  [[nodiscard]] static std::string words() { return ros2::words_of_loaded(loaded(), rcl::usable_rmws()); }
 
   const Settings settings_;
   rcl::Node node_;

@@ -102,13 +102,7 @@ class RosClientLibrary {
 
  private:
   [[nodiscard]] static std::string loaded() { return rmw_get_implementation_identifier(); }
-  /// Returns the name and the versions of the loaded RMW.
-  [[nodiscard]] static std::string words() {
-    for (const ros2::Rmw& rmw : ros2::installed_rmws()) {
-      if (rmw.name == loaded()) return ros2::words_of(rmw, ros2::beneath(loaded()));
-    }
-    return loaded();
-  }
+  [[nodiscard]] static std::string words() { return ros2::words_of_loaded(loaded(), ros2::installed_rmws()); }
   [[nodiscard]] bool intraprocess() const { return settings_.transport == ros2::intraprocess_name; }
 
   [[nodiscard]] std::shared_ptr<rclcpp::Node> node(const std::string& name, unsigned index) const {

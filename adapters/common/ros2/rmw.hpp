@@ -1,6 +1,7 @@
 // Descriptions of the RMWs: names, versions, the transport of each, and the notes in a result. Does not use ROS 2.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -26,6 +27,12 @@ inline constexpr const char* no_segment = "/";
 /// Returns an RMW's name with the versions that are known, such as "rmw_fastrtps_cpp 6.2.7 (Fast DDS 2.9.1)".
 [[nodiscard]] inline std::string words_of(const Rmw& rmw, const std::string& beneath) {
   return rmw.name + (rmw.version.empty() ? "" : " " + rmw.version) + (beneath.empty() ? "" : " (" + beneath + ")");
+}
+
+/// Returns the words_of() the loaded RMW, which is one of `rmws`.
+[[nodiscard]] inline std::string words_of_loaded(const std::string& loaded, const std::vector<Rmw>& rmws) {
+  const auto found = std::ranges::find(rmws, loaded, &Rmw::name);
+  return found == rmws.end() ? loaded : words_of(*found, beneath(loaded));
 }
 
 /// Returns the title of an adapter. `distribution`: such as "kilted", or empty. `library`: the measured library. `rmws`:
