@@ -7,9 +7,8 @@ from middlemark.model.outcome import NetworkCost
 from middlemark.model.protocol import Account, TickEvent
 from middlemark.sites.evidence import moved
 
-SETTLING = 1
-"""The number of first readings of each worker that are left out. At the first reading other workers may still send
-probes."""
+SETTLING_S = 0.5
+"""Readings before this time, in s since the start, are left out, because other workers may still send probes."""
 
 
 def idle_use(workers: Sequence[Sequence[Account]], network: Sequence[NetworkCost]) -> tuple[IdleUse | None, str | None]:
@@ -50,5 +49,8 @@ def idle_use(workers: Sequence[Sequence[Account]], network: Sequence[NetworkCost
 
 def _idle(events: Sequence[Account]) -> list[int]:
     """Return the indices of the events during the idle phase that count."""
-    found = [at for at, each in enumerate(events) if isinstance(each, TickEvent) and each.phase == "idle"]
-    return found[SETTLING:]
+    return [
+        at
+        for at, each in enumerate(events)
+        if isinstance(each, TickEvent) and each.phase == "idle" and each.elapsed_s >= SETTLING_S
+    ]
