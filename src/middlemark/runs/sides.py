@@ -61,6 +61,8 @@ class ComparisonRequest:
             problems.append(Problem("--by", f"compares the configurations of one run; {len(runs)} are named"))
         if by is None and len(runs) != 2:
             problems.append(Problem("compare", "needs two runs, A and B, or one and --by FACTOR"))
+        if by is None and len(runs) == 2 and runs[0] == runs[1]:
+            problems.append(Problem("compare", f"A and B are the same run, {runs[0]}"))
         self.part = _percent("--margin", margin, problems)
         self.fail_if, wrong = read_fail_if(fail_if, (UNDECIDED, WORSE))
         problems += wrong
