@@ -36,7 +36,7 @@ def test_crowds_of_two_adapters_are_measured_at_three_sizes(bench: Bench) -> Non
         assert (memory["along"], memory["levels"], memory["breaks_at"]) == ("participants", [1, 4, 10], None)
         assert memory["low"] <= memory["exponent"] <= memory["high"]
         assert 0.5 < memory["exponent"] < 1.5  # each participant is a process
-    shown = bench.run("show", str(ended.folder)).out
+    shown = bench.run("show", str(ended.folder), "--rows").out
     assert "crowd of 4 participants × 2 topics to the next one" in shown
     assert "Scaling of crowds" in shown
 
@@ -73,7 +73,7 @@ def test_a_participant_that_is_killed_fails_the_trial(bench: Bench) -> None:
     workers = until(lambda: found if len(found := run.workers("udp")) == 4 else None)
     os.kill(workers[2], signal.SIGKILL)
     ended = run.ended()
-    assert ended.code == 1
+    assert ended.code == 3
     [cell] = ended.document["cells"]
     assert cell["failed"]["code"] == "crashed"
     assert "participant 2" in cell["failed"]["text"]
