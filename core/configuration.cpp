@@ -102,8 +102,8 @@ Configuration parse_configuration(const nlohmann::json& command) {
   ConfigureCommand parsed;
   JsonReader reader;
   reader.read(command, parsed, {});
-  Configuration configuration{
-      {parsed.settings}, parsed.placement, parsed.match_timeout_s, parsed.roles, parsed.tells_ends, parsed.latencies};
+  Configuration configuration{{parsed.settings}, parsed.placement,  parsed.match_timeout_s,
+                              parsed.roles,      parsed.tells_ends, parsed.latencies};
   Check check(configuration.settings, reader);
   check.settings();
   for (std::size_t i = 0; i < parsed.roles.size(); ++i) {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import theilslopes  # type: ignore[import-untyped]
 
 from middlemark.model.cell import Cell
-from middlemark.model.crowd import Crowd, Idle
+from middlemark.model.crowd import Crowd, IdleUse
 from middlemark.model.outcome import Evidence, NetworkCost, TrialOutcome
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import ParticipantResult, Resources, ThreadUse, TickEvent
@@ -24,7 +24,9 @@ from middlemark.trial.idle import idle_use
 from middlemark.trial.patterns import Heard, pattern_of
 
 S = 1_000_000_000
-IDLE = Idle(seconds=8.0, cpu=0.4, switches_hz=200.0, packets_hz=40.0, bytes_hz=8000.0, rss_bytes=40 << 20, threads=20)
+IDLE = IdleUse(
+    seconds=8.0, cpu=0.4, switches_hz=200.0, packets_hz=40.0, bytes_hz=8000.0, rss_bytes=40 << 20, threads=20
+)
 
 
 def crowd(*complete_ns: int | None, heard: int | None = None, **more: Any) -> Crowd:
