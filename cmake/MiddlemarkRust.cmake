@@ -101,7 +101,7 @@ function(middlemark_rust_library name)
   set(built ${CMAKE_BINARY_DIR}/cargo)
   set(cargo ${CMAKE_COMMAND} -E env CARGO_BUILD_BUILD_DIR=${MIDDLEMARK_CARGO_CACHE} ${MIDDLEMARK_CARGO})
   set(where --manifest-path ${crate}/Cargo.toml --target-dir ${built} ${ours})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${crate}/src/*.rs ${MIDDLEMARK_RUST}/src/*.rs)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${crate}/src/*.rs ${crate}/../common/*.rs ${MIDDLEMARK_RUST}/src/*.rs)
   list(APPEND sources ${crate}/Cargo.toml ${crate}/Cargo.lock ${MIDDLEMARK_RUST}/Cargo.toml)
   set(library ${built}/release/libmiddlemark_${name}.a)
   add_custom_command(

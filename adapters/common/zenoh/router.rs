@@ -9,9 +9,10 @@ use std::path::Path;
 use middlemark_adapter::{Companion, Error, Result, Security, Settings, Via};
 use zenoh::{Config, Wait};
 
-use crate::endpoints::endpoint;
-use crate::session::{own_file, refused, without_place};
-use crate::Native;
+use super::endpoints::endpoint;
+use super::session::{own_file, refused, without_place};
+use super::Native;
+use crate::wire;
 
 /// The environment variable with the router's endpoints, separated by spaces. The launcher sets it for the workers.
 const ENDPOINTS: &str = "MIDDLEMARK_ZENOH_ROUTER";
@@ -47,13 +48,21 @@ pub enum Users {
     Peers,
 }
 
-pub fn users(native: &Native) -> Result<Users> {
+/// Returns how the sessions use the trial's router; `None` if the trial has none.
+pub fn users(settings: &Settings, native: &Native) -> Result<Option<Users>> {
+    if wire::MEETS_AT_ROUTER {
+        let users = if settings.via == Via::Router { Users::Clients } else { Users::Peers };
+        return Ok((!settings.one_process).then_some(users));
+    }
+    if settings.via != Via::Router {
+        return Ok(None);
+    }
     let peers = match (native.joins, &native.file) {
         (Some(peers), _) => peers,
         (None, Some(file)) => names(native)? == Names::Sessions && mode_of(&own_file(file)?) != "client",
         (None, None) => false,
     };
-    Ok(if peers { Users::Peers } else { Users::Clients })
+    Ok(Some(if peers { Users::Peers } else { Users::Clients }))
 }
 
 /// Returns the mode in the configuration; zenoh's default is peer.
@@ -65,7 +74,7 @@ fn mode_of(config: &Config) -> String {
 pub fn check(settings: &Settings, native: &Native) -> Result<()> {
     let named = names(native)?;
     let file = native.file.as_deref().unwrap_or_default();
-    if settings.via != Via::Router {
+    if settings.via != Via::Router && !wire::MEETS_AT_ROUTER {
         if native.joins.is_some() {
             return Err(Error::new("zenoh: native.router_users has no effect without a router", "add --via router"));
         }
@@ -78,7 +87,7 @@ pub fn check(settings: &Settings, native: &Native) -> Result<()> {
             }
         };
     }
-    if settings.one_process {
+    if settings.one_process && settings.via == Via::Router {
         let text = "zenoh: via router: messages within one session do not pass through a router";
         return Err(Error::new(text, "choose --processes 2"));
     }
@@ -159,7 +168,7 @@ pub fn of_the_trial() -> Result<Vec<String>> {
     let endpoints = std::env::var(ENDPOINTS).unwrap_or_default();
     if endpoints.is_empty() {
         let text = format!("zenoh: {ENDPOINTS} is not set, and the trial has a router");
-        return Err(Error::new(text, "start the router that 'middlemark-worker-zenoh --companions' names"));
+        return Err(Error::new(text, "start the router that this worker names with --companions"));
     }
     Ok(endpoints.split(' ').map(str::to_owned).collect())
 }
@@ -184,6 +193,9 @@ pub fn companion(settings: &Settings) -> Result<Companion> {
     };
     let mut set =
         |path: &str, json5: &str| config.insert_json5(path, json5).map_err(|error| refused(path, json5, &error));
+    if !own {
+        wire::CONFIGURATION.iter().try_for_each(|(path, json5)| set(path, json5))?;
+    }
     set("mode", "\"router\"")?;
     set("listen/endpoints", &format!("{listen:?}"))?;
     set("connect/endpoints", "[]")?;
@@ -191,7 +203,7 @@ pub fn companion(settings: &Settings) -> Result<Companion> {
     let timeout_us = settings.write_timeout().as_micros().to_string();
     if !own {
         set("transport/link/tx/queue/congestion_control/block/wait_before_close", &timeout_us)?;
-        if !settings.is_default_configuration() {
+        if !(wire::SHARES_BY_DEFAULT && settings.is_default_configuration()) {
             set("transport/shared_memory/enabled", "false")?;
         }
     }

@@ -11,7 +11,8 @@ use x509_parser::pem::parse_x509_pem;
 use x509_parser::public_key::PublicKey;
 use zenoh::{Session, Wait};
 
-use crate::{heard, Native};
+use super::heard;
+use super::Native;
 
 const VERIFIES_NAMES: &str = "transport/link/tls/verify_name_on_connect";
 

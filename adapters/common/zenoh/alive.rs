@@ -12,6 +12,8 @@ use zenoh::pubsub::Subscriber;
 use zenoh::sample::SampleKind;
 use zenoh::{Result, Session, Wait};
 
+use crate::wire::Names;
+
 /// The kind of an endpoint. The token contains the kind's name.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
@@ -24,20 +26,20 @@ pub enum Role {
 /// All tokens of the trial that this session sees, including its own.
 pub struct Alive {
     session: Session,
-    scope: String,
+    names: Names,
     tokens: Arc<Mutex<BTreeSet<String>>>,
     parted: Arc<AtomicBool>,
     _watch: Subscriber<()>,
 }
 
 impl Alive {
-    pub fn watch(session: Session, scope: &str) -> Result<Self> {
+    pub fn watch(session: Session, names: Names) -> Result<Self> {
         let tokens = Arc::new(Mutex::new(BTreeSet::new()));
         let parted = Arc::new(AtomicBool::new(false));
         let (seen, gone) = (tokens.clone(), parted.clone());
         let watch = session
             .liveliness()
-            .declare_subscriber(format!("{scope}/alive/**"))
+            .declare_subscriber(names.tokens())
             .history(true)
             .callback(move |sample| {
                 let mut tokens = seen.lock().unwrap();
@@ -51,11 +53,21 @@ impl Alive {
                 };
             })
             .wait()?;
-        Ok(Self { session, scope: scope.to_owned(), tokens, parted, _watch: watch })
+        Ok(Self { session, names, tokens, parted, _watch: watch })
     }
 
-    pub fn declare(&self, role: Role, topic: &Topic, index: u32) -> Result<LivelinessToken> {
-        self.session.liveliness().declare_token(format!("{}{index}", self.prefix(role, &topic.name))).wait()
+    /// Returns the key of the topic's publishers, subscribers, requests and replies.
+    pub fn key(&self, topic: &Topic) -> Result<String> {
+        self.names.key(topic)
+    }
+
+    /// Returns the token of a new endpoint, to be declared after the endpoint.
+    pub fn token(&self, role: Role, topic: &Topic, index: u32) -> Result<String> {
+        self.names.token(role, topic, index)
+    }
+
+    pub fn declare(&self, token: String) -> Result<LivelinessToken> {
+        self.session.liveliness().declare_token(token).wait()
     }
 
     /// Returns true if a token has disappeared since the last call: the endpoint or the link to it was closed.
@@ -64,12 +76,7 @@ impl Alive {
     }
 
     pub fn count(&self, role: Role, topic: &str) -> usize {
-        let prefix = self.prefix(role, topic);
         let tokens = self.tokens.lock().unwrap();
-        tokens.iter().filter(|token| token.starts_with(&prefix)).count()
-    }
-
-    fn prefix(&self, role: Role, topic: &str) -> String {
-        format!("{}/alive/{role:?}/{topic}/", self.scope)
+        tokens.iter().filter(|token| self.names.is_of(token, role, topic)).count()
     }
 }

@@ -12,25 +12,32 @@ use zenoh::query::{Query, Reply};
 use zenoh::sample::Sample;
 use zenoh::{Result, Wait};
 
-use crate::alive::Role;
-use crate::session::{Session, Waiting};
+use super::alive::Role;
+use super::session::{Session, Waiting};
+use crate::wire::{self, Frame};
 
 /// Points to the message that is being visited, so that a server can answer it; null outside a visit.
 pub type Current<T> = Arc<AtomicPtr<T>>;
 
+/// Returns a message's payload and attachment.
+type Parts<T> = fn(&T) -> Option<(&ZBytes, Option<&ZBytes>)>;
+
 /// Shows each message to a visitor as one slice.
 struct Presenter<T> {
-    payload: fn(&T) -> Option<&ZBytes>,
+    parts: Parts<T>,
+    frame: Frame,
     current: Current<T>,
     /// The bytes of a message that arrived in fragments, copied into one piece.
     joined: Vec<u8>,
+    /// A message was not in the format of this adapter.
+    refused: bool,
     /// `Some` while a role listens.
     listener: Option<Listener>,
 }
 
 impl<T> Presenter<T> {
     fn show(&mut self, message: &T, visitor: Visitor<'_>) -> bool {
-        let Some(payload) = (self.payload)(message) else {
+        let Some((payload, attachment)) = (self.parts)(message) else {
             return false;
         };
         let mut slices = payload.slices();
@@ -42,6 +49,10 @@ impl<T> Presenter<T> {
             self.joined.extend_from_slice(whole);
             slices.for_each(|slice| self.joined.extend_from_slice(slice));
             &self.joined
+        };
+        let Some(bytes) = self.frame.message(bytes, attachment) else {
+            self.refused = true;
+            return false;
         };
         self.current.store(std::ptr::from_ref(message).cast_mut(), Ordering::Release);
         visitor.visit(bytes);
@@ -74,37 +85,41 @@ pub struct Receiver<T> {
 
 impl Receiver<Sample> {
     pub fn subscriber(session: &Arc<Session>, topic: &Topic, index: u32) -> Result<Self> {
-        let (callback, mut receiver) = Self::open(session, topic, |sample| Some(sample.payload()), Current::default());
-        let subscriber = session.zenoh.declare_subscriber(topic.name.to_string()).with(callback).wait()?;
-        receiver.declared = Some(Box::new((subscriber, session.alive.declare(Role::Subscriber, topic, index)?)));
+        let parts: Parts<Sample> = |sample| Some((sample.payload(), sample.attachment()));
+        let (callback, mut receiver) = Self::open(session, topic, parts, Current::default());
+        let subscriber = wire::declare_subscriber(&session.zenoh, topic, session.alive.key(topic)?, callback)?;
+        let token = session.alive.token(Role::Subscriber, topic, index)?;
+        receiver.declared = Some(Box::new((subscriber, session.alive.declare(token)?)));
         Ok(receiver)
     }
 }
 
 impl Receiver<Query> {
     pub fn server(session: &Arc<Session>, service: &Topic, index: u32, asked: Current<Query>) -> Result<Self> {
-        let (callback, mut receiver) = Self::open(session, service, Query::payload, asked);
-        let queryable = session.zenoh.declare_queryable(service.name.to_string()).with(callback).wait()?;
-        receiver.declared = Some(Box::new((queryable, session.alive.declare(Role::Server, service, index)?)));
+        let parts: Parts<Query> = |query| query.payload().map(|payload| (payload, query.attachment()));
+        let (callback, mut receiver) = Self::open(session, service, parts, asked);
+        let queryable = session.zenoh.declare_queryable(session.alive.key(service)?).complete(wire::COMPLETE);
+        let queryable = queryable.with(callback).wait()?;
+        let token = session.alive.token(Role::Server, service, index)?;
+        receiver.declared = Some(Box::new((queryable, session.alive.declare(token)?)));
         Ok(receiver)
     }
 }
 
 impl Receiver<Reply> {
     pub fn replies(session: &Arc<Session>, service: &Topic) -> (Callback<Reply>, Self) {
-        Self::open(session, service, |reply| reply.result().ok().map(Sample::payload), Current::default())
+        let parts: Parts<Reply> = |reply| reply.result().ok().map(|sample| (sample.payload(), sample.attachment()));
+        Self::open(session, service, parts, Current::default())
     }
 }
 
 impl<T: Send + 'static> Receiver<T> {
-    fn open(
-        session: &Arc<Session>,
-        topic: &Topic,
-        payload: fn(&T) -> Option<&ZBytes>,
-        current: Current<T>,
-    ) -> (Callback<T>, Self) {
-        let joined = || Vec::with_capacity(topic.message_bytes);
-        let presenter = || Presenter { payload, current: current.clone(), joined: joined(), listener: None };
+    fn open(session: &Arc<Session>, topic: &Topic, parts: Parts<T>, current: Current<T>) -> (Callback<T>, Self) {
+        let presenter = || {
+            let frame = Frame::reading(topic);
+            let joined = Vec::with_capacity(frame.bytes() + topic.message_bytes);
+            Presenter { parts, frame, current: current.clone(), joined, refused: false, listener: None }
+        };
         let arrived = Arc::new(AtomicBool::new(false));
         let flagged = |callback: Callback<T>| {
             let arrived = arrived.clone();
@@ -158,7 +173,7 @@ impl<T: Send + 'static> Receiver<T> {
 impl<T: Send + 'static> middlemark_adapter::Subscriber for Receiver<T> {
     const MOST_PER_TAKE: usize = 64;
 
-    fn take(&mut self, visitor: Visitor<'_>, _error: &mut LastError) -> usize {
+    fn take(&mut self, visitor: Visitor<'_>, error: &mut LastError) -> usize {
         let mut visits = 0;
         if let Some(message) = self.announced.take() {
             visits += usize::from(self.presenter.show(&message, visitor));
@@ -173,6 +188,9 @@ impl<T: Send + 'static> middlemark_adapter::Subscriber for Receiver<T> {
                 self.arrived.store(true, Ordering::Relaxed);
                 break;
             }
+        }
+        if self.presenter.refused {
+            error.note(format_args!("zenoh: a message arrived that is not in the format of this adapter"));
         }
         visits
     }

@@ -6,9 +6,9 @@ use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 
-use middlemark_adapter::{Error, Result, Security, Settings, Via, DEFAULT_CONFIGURATION};
+use middlemark_adapter::{Error, Result, Security, Settings, DEFAULT_CONFIGURATION};
 
-use crate::router::{self, Users};
+use super::router::{self, Users};
 
 pub struct Meeting {
     /// Empty for a client of a router, which does not listen.
@@ -18,8 +18,9 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    pub fn of(settings: &Settings, users: Users) -> Result<Self> {
-        if settings.via == Via::Router {
+    /// `users`: how the sessions use the trial's router; `None` without one.
+    pub fn of(settings: &Settings, users: Option<Users>) -> Result<Self> {
+        if let Some(users) = users {
             let mut listen = Vec::new();
             if users == Users::Peers {
                 listen.push(endpoint(settings, &std::process::id().to_string())?);

@@ -5,17 +5,18 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use middlemark_adapter::{Error, OwnSettings, Pattern, Reception, Result, Settings, Topic, Via};
+use middlemark_adapter::{Error, OwnSettings, Reception, Result, Settings, Topic, Via};
 use zenoh::qos::{CongestionControl, Priority, Reliability};
 use zenoh::shm::{PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ShmProviderState};
 use zenoh::{Config, Wait};
 
-use crate::alive::Alive;
-use crate::applied::Applied;
-use crate::endpoints::Meeting;
-use crate::protection::Protection;
-use crate::router::{self, Names, Users};
-use crate::Native;
+use super::alive::Alive;
+use super::applied::Applied;
+use super::endpoints::Meeting;
+use super::protection::Protection;
+use super::router::{self, Names, Users};
+use super::Native;
+use crate::wire;
 
 type Pool = ShmProvider<PosixShmProviderBackend>;
 
@@ -56,9 +57,11 @@ impl Session {
         let pooled = settings.transport == "shm";
         let pool_bytes = if pooled { pool_bytes(settings, &native)? } else { 0 };
         // In the default configuration large messages use a pool of zenoh's default size.
-        let shared = pooled || (settings.is_default_configuration() && !settings.one_process);
+        let shared =
+            pooled || (wire::SHARES_BY_DEFAULT && settings.is_default_configuration() && !settings.one_process);
         let _turn = shared.then(|| take_turn(settings)).transpose()?;
-        let meeting = (!settings.one_process).then(|| Meeting::of(settings, router::users(&native)?)).transpose()?;
+        let meeting =
+            (!settings.one_process).then(|| Meeting::of(settings, router::users(settings, &native)?)).transpose()?;
         let protection = Protection::of(settings, &native)?;
         let mut applied = Applied::default();
         let config = configuration(settings, &native, pool_bytes, meeting.as_ref(), protection.as_ref(), &mut applied)?;
@@ -69,7 +72,7 @@ impl Session {
             if shared {
                 make_segments(&zenoh, pool.as_ref());
             }
-            let alive = Alive::watch(zenoh.clone(), &settings.scope)?;
+            let alive = Alive::watch(zenoh.clone(), wire::Names::of(&zenoh, settings)?)?;
             Ok((zenoh, pool, alive))
         };
         let ends = meeting.as_ref().and_then(|meeting| meeting.listen.first().or(meeting.connect.first()));
@@ -80,7 +83,15 @@ impl Session {
 
     /// Returns true if every link uses shared memory, or if the trial does not require it. If a peer cannot open the shared
     /// memory, zenoh silently sends over the socket instead.
+    ///
+    /// If a router introduces the sessions, also returns false until this session has a link to each of the others, because
+    /// before that the router passes messages on.
     pub fn can_send(&self) -> bool {
+        let settings = self.settings;
+        let introduced = wire::MEETS_AT_ROUTER && settings.via == Via::Direct && !settings.one_process;
+        if introduced && self.zenoh.info().peers_zid().wait().count() + 1 < settings.workers as usize {
+            return false;
+        }
         self.pool_bytes == 0 || {
             let mut links = self.zenoh.info().transports().wait();
             links.all(|link| link.is_shm())
@@ -123,7 +134,7 @@ impl Session {
             true => Reliability::Reliable,
             false => Reliability::BestEffort,
         };
-        let congestion_control = match self.native.congestion.unwrap_or(topic.reliable()) {
+        let congestion_control = match self.native.congestion.unwrap_or(wire::blocks(topic)) {
             true => CongestionControl::Block,
             false => CongestionControl::Drop,
         };
@@ -143,11 +154,9 @@ impl Session {
         }
     }
 
-    /// Returns whether each message is sent at once instead of in a batch. By default true except for streams: round
-    /// trips are then shorter, but a stream would have a tenth of its rate.
+    /// Returns whether each message is sent at once instead of in a batch.
     pub fn express(&self) -> bool {
-        let own = self.settings.pattern != Pattern::Stream && !self.settings.is_default_configuration();
-        self.native.express.unwrap_or(own)
+        self.native.express.unwrap_or(wire::express(self.settings))
     }
 
     pub fn declared<T>(&self, what: &str, topic: &Topic, end: zenoh::Result<T>) -> Result<T> {
@@ -210,6 +219,11 @@ fn configuration(
     };
     if file.is_some() {
         applied.comment("the other values are those of your own file (native.config)");
+    } else {
+        for (path, json5) in wire::CONFIGURATION {
+            applied.set(path, json5);
+            config.insert_json5(path, json5).map_err(|error| refused(path, json5, &error))?;
+        }
     }
     let (own, usual) = (config.clone(), Config::default());
     let mut set = |path: &str, json5: &str| {
@@ -222,7 +236,7 @@ fn configuration(
         Ok(())
     };
     let is_default = settings.is_default_configuration();
-    let routed = (settings.via == Via::Router).then(|| router::users(native)).transpose()?;
+    let routed = router::users(settings, native)?;
     set("mode", if routed == Some(Users::Clients) { "\"client\"" } else { "\"peer\"" })?;
     set("scouting/multicast/enabled", "false")?;
     if !is_default && routed.is_none() {
@@ -234,7 +248,7 @@ fn configuration(
     if let Some(bytes) = native.batch_size {
         set("transport/link/tx/batch_size", &bytes.to_string())?;
     }
-    if !is_default {
+    if !(is_default && wire::SHARES_BY_DEFAULT) {
         set("transport/shared_memory/enabled", if pool_bytes != 0 { "true" } else { "false" })?;
     }
     if pool_bytes != 0 {

@@ -10,14 +10,14 @@ use zenoh::bytes::ZBytes;
 use zenoh::handlers::Callback;
 use zenoh::key_expr::KeyExpr;
 use zenoh::liveliness::LivelinessToken;
-use zenoh::pubsub::Publisher;
 use zenoh::query::{ConsolidationMode, Querier, Query, Reply};
 use zenoh::shm::{GarbageCollect, ZShmMut};
 use zenoh::{Result, Wait};
 
-use crate::alive::Role;
-use crate::receiver::Current;
-use crate::session::Session;
+use super::alive::Role;
+use super::receiver::Current;
+use super::session::Session;
+use crate::wire::{self, Frame};
 
 /// The memory of the next message. zenoh takes ownership of a payload, so each message needs new memory.
 enum Memory {
@@ -27,7 +27,7 @@ enum Memory {
 }
 
 enum Route {
-    Topic(Publisher<'static>),
+    Topic(wire::Publisher),
     Requests(Querier<'static>, Callback<Reply>),
     Replies { asked: Current<Query>, key: KeyExpr<'static> },
 }
@@ -35,9 +35,11 @@ enum Route {
 pub struct Sender {
     route: Route,
     memory: Memory,
+    /// Bytes of the largest message with its frame.
     bytes: usize,
-    /// Bytes of the current message.
+    /// Bytes of the current message with its frame.
     length: usize,
+    frame: Frame,
     topic: String,
     /// A publish() that took at least this time counts as timed out. The value is slightly less than the write timeout,
     /// because the clock is coarse.
@@ -50,45 +52,45 @@ pub struct Sender {
 
 impl Sender {
     pub fn publisher(session: &Arc<Session>, topic: &Topic, index: u32) -> Result<Self> {
-        let qos = session.qos(topic);
-        let publisher = session
-            .zenoh
-            .declare_publisher(topic.name.to_string())
-            .reliability(qos.reliability)
-            .congestion_control(qos.congestion_control)
-            .priority(qos.priority)
-            .express(qos.express)
-            .wait()?;
-        let token = session.alive.declare(Role::Publisher, topic, index)?;
-        Ok(Self::new(session, topic, Route::Topic(publisher), Some(token)))
+        let token = session.alive.token(Role::Publisher, topic, index)?;
+        let frame = Frame::writing(topic, &token);
+        let key = session.alive.key(topic)?;
+        let publisher = wire::declare_publisher(&session.zenoh, topic, key, &session.qos(topic))?;
+        let token = session.alive.declare(token)?;
+        Ok(Self::new(session, topic, frame, Route::Topic(publisher), Some(token)))
     }
 
     /// Declares a querier without consolidation, because consolidation would delay a reply until the query has ended.
     pub fn client(session: &Arc<Session>, service: &Topic, index: u32, replies: Callback<Reply>) -> Result<Self> {
         let qos = session.qos(service);
+        let token = session.alive.token(Role::Client, service, index)?;
+        let frame = Frame::writing(service, &token);
         let querier = session
             .zenoh
-            .declare_querier(service.name.to_string())
+            .declare_querier(session.alive.key(service)?)
+            .target(wire::TARGET)
             .congestion_control(qos.congestion_control)
             .priority(qos.priority)
             .express(qos.express)
             .consolidation(ConsolidationMode::None)
             .wait()?;
-        let token = session.alive.declare(Role::Client, service, index)?;
-        Ok(Self::new(session, service, Route::Requests(querier, replies), Some(token)))
+        let token = session.alive.declare(token)?;
+        Ok(Self::new(session, service, frame, Route::Requests(querier, replies), Some(token)))
     }
 
     pub fn server(session: &Arc<Session>, service: &Topic, asked: Current<Query>) -> Result<Self> {
-        let key = KeyExpr::try_from(service.name.to_string())?;
-        Ok(Self::new(session, service, Route::Replies { asked, key }, None))
+        let key = KeyExpr::try_from(session.alive.key(service)?)?;
+        Ok(Self::new(session, service, Frame::reading(service), Route::Replies { asked, key }, None))
     }
 
-    fn new(session: &Arc<Session>, topic: &Topic, route: Route, token: Option<LivelinessToken>) -> Self {
+    fn new(session: &Arc<Session>, topic: &Topic, frame: Frame, route: Route, token: Option<LivelinessToken>) -> Self {
+        let bytes = frame.bytes() + topic.message_bytes;
         let mut sender = Self {
             route,
             memory: if session.pool.is_some() { Memory::Lent(None) } else { Memory::Heap(Vec::new()) },
-            bytes: topic.message_bytes,
-            length: topic.message_bytes,
+            bytes,
+            length: bytes,
+            frame,
             topic: topic.name.to_string(),
             given_up_ns: (session.settings.write_timeout() * 9 / 10).as_nanos() as u64,
             gave_up: false,
@@ -137,13 +139,17 @@ impl Sender {
     fn send(&mut self) -> Result<()> {
         let payload = self.written().ok_or("no memory was available for the message")?;
         match &self.route {
-            Route::Topic(publisher) => publisher.put(payload).wait(),
-            Route::Requests(querier, replies) => querier.get().payload(payload).with(replies.clone()).wait(),
+            Route::Topic(publisher) => publisher.put(payload).attachment(self.frame.attachment()).wait(),
+            Route::Requests(querier, replies) => {
+                let request = querier.get().payload(payload).attachment(self.frame.attachment());
+                request.with(replies.clone()).wait()
+            }
             Route::Replies { asked, key } => {
                 // SAFETY: the pointer is null or points to the query that is being visited. The visitor makes this call, so
                 // the query lives until this call has returned.
                 let query = unsafe { asked.load(Ordering::Acquire).as_ref() }.ok_or("no request is being visited")?;
-                query.reply(key, payload).express(self.session.express()).wait()
+                let attachment = wire::attachment_of_reply(query);
+                query.reply(key, payload).express(self.session.express()).attachment(attachment).wait()
             }
         }
     }
@@ -152,15 +158,20 @@ impl Sender {
 impl middlemark_adapter::Publisher for Sender {
     fn loan(&mut self, bytes: usize, _error: &mut LastError) -> Option<&mut [MaybeUninit<u8>]> {
         self.reserve(Duration::ZERO);
-        self.length = bytes;
-        match &mut self.memory {
-            Memory::Heap(next) => next.spare_capacity_mut().get_mut(..bytes),
-            // SAFETY: the caller has written the bytes, so they are initialised.
+        self.length = self.frame.bytes() + bytes;
+        let whole = match &mut self.memory {
+            Memory::Heap(next) => next.spare_capacity_mut().get_mut(..self.length)?,
+            // SAFETY: the caller writes the bytes, so they are initialised.
             Memory::Lent(next) => next.as_mut().map(|next| unsafe {
                 let memory: &mut [u8] = next.as_mut();
                 &mut *(std::ptr::from_mut(memory) as *mut [MaybeUninit<u8>])
-            }),
+            })?,
+        };
+        let (head, message) = whole.split_at_mut(self.frame.bytes());
+        for (to, from) in head.iter_mut().zip(self.frame.head(bytes)) {
+            to.write(from);
         }
+        Some(message)
     }
 
     /// Sends the message, then gets memory for the next one, so that a wait for a full pool counts as back-pressure.
