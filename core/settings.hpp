@@ -37,6 +37,8 @@ struct Topic {
   bool varies = false;        ///< true: message_bytes is the largest size; false: every message has this size
   bool paired = false;        ///< true: the other side is another adapter with the same Transport::wire
   std::uint32_t history = 0;  ///< transient-local: number of messages that a late joiner must receive; 0: volatile
+  MessageType content =
+      MessageType::octets;  ///< other types: the octets are a serialised message of this type, see kit/typed.hpp
 
   /// Returns how many messages wait for a subscriber when each publisher has filled its history; nullopt: unlimited. A
   /// middleware with one queue for all publishers needs a queue of this depth. In a shorter queue, one publisher's

@@ -24,7 +24,9 @@ struct TopicView {
   std::uint32_t publishers_here;
   std::uint32_t subscribers_here;
   Maybe<std::uint32_t> depth;  ///< absent: keep-all
+  std::uint32_t history;
   Reliability reliability;
+  MessageType content;
   bool service;
 };
 

@@ -370,7 +370,7 @@ class Typed : public typed::Companied<Typed<A, Coding>, A>,
   [[nodiscard]] static Topic coded(const Topic& topic) {
     Topic inside = topic;
     inside.message_bytes = coded_bytes<Coding>(topic.type, topic.message_bytes);
-    inside.type = MessageType::octets;
+    inside.content = std::exchange(inside.type, MessageType::octets);
     return inside;
   }
 

@@ -19,8 +19,17 @@ using namespace rust;
 std::string string_of(Text text) { return {text.items, text.count}; }
 
 TopicView view_of(const Topic& topic) {
-  return {shown(topic.name),      topic.message_bytes, topic.publishers,  topic.subscribers, topic.publishers_here,
-          topic.subscribers_here, shown(topic.depth),  topic.reliability, topic.service};
+  return {.name = shown(topic.name),
+          .message_bytes = topic.message_bytes,
+          .publishers = topic.publishers,
+          .subscribers = topic.subscribers,
+          .publishers_here = topic.publishers_here,
+          .subscribers_here = topic.subscribers_here,
+          .depth = shown(topic.depth),
+          .history = topic.history,
+          .reliability = topic.reliability,
+          .content = topic.content,
+          .service = topic.service};
 }
 
 /// Returns the IPv4 address of the interface; empty if it has none.

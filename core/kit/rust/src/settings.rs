@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
-use crate::description::{Reliability, DEFAULT_CONFIGURATION};
+use crate::description::{MessageType, Reliability, DEFAULT_CONFIGURATION};
 use crate::native::NativeValue;
 use crate::request::Request;
 
@@ -70,7 +70,11 @@ pub struct Topic<'a> {
     pub publishers_here: u32,
     pub subscribers_here: u32,
     depth: Maybe<u32>,
+    /// Transient-local: the number of messages that a late joiner must receive; 0: volatile.
+    pub history: u32,
     pub reliability: Reliability,
+    /// If the bytes of each message are the CDR of a typed message: its type.
+    pub content: MessageType,
     /// True if this is a service: the middleware's own request and reply.
     pub service: bool,
 }
