@@ -38,7 +38,7 @@ def test_every_measured_middleware_is_in_the_table_with_its_own_licence() -> Non
     by_adapter = {each.adapter: each for each in frameworks().framework.values() if each.adapter}
     for worker in find_workers()[0]:
         about = worker.description
-        if about.is_raw_transport or about.bench_only or about.name in ("ros2-wire", "rcl", "rclpy"):
+        if about.is_raw_transport or about.bench_only or about.name in ("ros2-wire", "ros2-zenoh", "rcl", "rclpy"):
             continue  # ROS 2 without rclcpp
         name = adapter_of(about.name)
         assert FIRST_OF_ROW[name] in by_adapter

@@ -32,7 +32,7 @@ BEGINNINGS: Mapping[str, Variable] = {
     "ROS_STATIC_PEERS": Variable("note", _ROS),
     "ROS_DISCOVERY_SERVER": Variable("falsifies", _ROS),
     "ROS_DOMAIN_ID": Variable("note", _ROS),
-    "ZENOH_": Variable("falsifies", ("zenoh", *_ROS)),
+    "ZENOH_": Variable("falsifies", ("zenoh", "ros2-zenoh", *_ROS)),
     "IOX": Variable("falsifies", ("iceoryx", "iceoryx2")),
     "LCM_": Variable("note", ("lcm",)),
     "YARP_": Variable("note", ("yarp",)),

@@ -1,0 +1,134 @@
+//! The names of topics and endpoints that a ROS 2 node over rmw_zenoh_cpp puts on the network. `frame` has the bytes of
+//! messages.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use middlemark_adapter::{Error, MessageType, Settings, Topic};
+use zenoh::handlers::Callback;
+use zenoh::liveliness::LivelinessToken;
+use zenoh::query::QueryTarget;
+use zenoh::sample::Sample;
+use zenoh::{Result, Session, Wait};
+
+use crate::common::{Qos, Role};
+use crate::names::{is_of, key_of, qos_of, type_of, Endpoint, Node};
+
+pub use crate::frame::{attachment_of_reply, Frame};
+
+/// True: each trial with several processes has a router, which tells the sessions where the others listen.
+pub const MEETS_AT_ROUTER: bool = true;
+/// True: in the default configuration, sessions have shared memory.
+pub const SHARES_BY_DEFAULT: bool = false;
+/// Which queryables receive a request.
+pub const TARGET: QueryTarget = QueryTarget::AllComplete;
+/// True: a server declares that it answers every request.
+pub const COMPLETE: bool = true;
+/// The values, by their path, that differ from zenoh's default configuration: those of rmw_zenoh_cpp's
+/// DEFAULT_RMW_ZENOH_SESSION_CONFIG.json5. The user's own file replaces them.
+pub const CONFIGURATION: &[(&str, &str)] = &[
+    ("scouting/gossip/target", r#"{ router: ["router", "peer"], peer: ["router"] }"#),
+    ("scouting/gossip/autoconnect_strategy", r#"{ peer: { to_router: "always", to_peer: "greater-zid" } }"#),
+    ("timestamping/enabled", "{ router: true, peer: true, client: true }"),
+    ("queries_default_timeout", "600000"),
+    ("routing/router/peers_failover_brokering", "true"),
+    ("transport/unicast/open_timeout", "60000"),
+    ("transport/unicast/accept_timeout", "60000"),
+    ("transport/unicast/accept_pending", "10000"),
+    ("transport/unicast/max_sessions", "10000"),
+    ("transport/link/tx/lease", "60000"),
+    ("transport/link/tx/keep_alive", "2"),
+    ("adminspace/enabled", "true"),
+];
+
+/// Fails if the adapter cannot measure these settings.
+pub fn check(settings: &Settings) -> middlemark_adapter::Result<()> {
+    if settings.endpoints.iter().any(|each| each.service && each.content != MessageType::Octets) {
+        let text = "ros2-zenoh: services support only octets";
+        return Err(Error::new(text, "take type octets, or pattern ping-pong"));
+    }
+    Ok(())
+}
+
+/// Returns whether a publisher waits for a full link, and does not drop the message.
+pub fn blocks(topic: &Topic) -> bool {
+    topic.service || (topic.reliable() && topic.depth().is_none())
+}
+
+/// Returns whether each message is sent at once instead of in a batch.
+pub fn express(_settings: &Settings) -> bool {
+    false
+}
+
+pub type Publisher = zenoh::pubsub::Publisher<'static>;
+
+pub fn declare_publisher(session: &Session, _topic: &Topic, key: String, qos: &Qos) -> Result<Publisher> {
+    session
+        .declare_publisher(key)
+        .reliability(qos.reliability)
+        .congestion_control(qos.congestion_control)
+        .priority(qos.priority)
+        .express(qos.express)
+        .wait()
+}
+
+/// Returns the declared subscriber, which is undeclared when it is dropped.
+pub fn declare_subscriber(
+    session: &Session,
+    _topic: &Topic,
+    key: String,
+    callback: Callback<Sample>,
+) -> Result<Box<dyn Send>> {
+    Ok(Box::new(session.declare_subscriber(key).with(callback).wait()?))
+}
+
+/// The keys of the trial's topics, and the liveliness tokens of their endpoints. All endpoints of a process belong to one
+/// node.
+pub struct Names {
+    node: Node,
+    /// The number of the next endpoint; 0 is the node.
+    next: AtomicUsize,
+    _token: LivelinessToken,
+}
+
+impl Names {
+    pub fn of(session: &Session, settings: &Settings) -> Result<Self> {
+        let node = Node { domain: settings.domain, session: session.zid().to_string(), name: "middlemark".into() };
+        let token = session.liveliness().declare_token(node.token()).wait()?;
+        Ok(Self { node, next: AtomicUsize::new(1), _token: token })
+    }
+
+    /// Returns a key expression of all tokens of the domain.
+    pub fn tokens(&self) -> String {
+        format!("@ros2_lv/{}/**", self.node.domain)
+    }
+
+    pub fn key(&self, topic: &Topic) -> Result<String> {
+        Ok(key_of(self.node.domain, &topic.name, type_of(topic)))
+    }
+
+    pub fn token(&self, role: Role, topic: &Topic, _index: u32) -> Result<String> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        Ok(Endpoint { node: &self.node, number, role, topic: &topic.name, of: type_of(topic) }.token(&qos_of(topic)))
+    }
+
+    /// Returns whether the token is that of an endpoint of this topic in this role.
+    pub fn is_of(&self, token: &str, role: Role, topic: &str) -> bool {
+        is_of(token, role, topic)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_publisher_waits_only_if_it_is_reliable_and_keeps_all() {
+        // SAFETY: all members are numbers, enumerations with a value 0, or empty lists.
+        let mut topic: Topic = unsafe { std::mem::zeroed() };
+        assert!(topic.depth().is_none() && blocks(&topic));
+        topic.reliability = middlemark_adapter::Reliability::BestEffort;
+        assert!(!blocks(&topic));
+        topic.service = true;
+        assert!(blocks(&topic));
+    }
+}
