@@ -1,8 +1,8 @@
 // The participants of a crowd in one worker. Each has an adapter of its own.
 //
-// The workers' main() must not contain this code: the compiler generates other code for an adapter's hot functions if
-// two roles call them. So the build compiles register_crowd<A>() in a source file of its own (cmake/crowd.cpp.in), and
-// worker.cpp finds the function by crowd_opener().
+// The workers' main() must not contain this code: the compiler generates different code for an adapter's hot functions
+// if two roles call them. So the build compiles register_crowd<A>() in its own source file (cmake/crowd.cpp.in).
+// worker.cpp finds the function through crowd_opener().
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,8 @@ class ParticipantRole final : public Role {
   Participant<A> participant_;
 };
 
-/// A session whose participants have an adapter each. The adapter of the first participant reports notes and settings.
+/// A session in which each participant has its own adapter. The adapter of the first participant reports notes and
+/// settings.
 template <Adapter A>
 class CrowdSession final : public Session {
  public:

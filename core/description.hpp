@@ -53,7 +53,7 @@ struct Transport {
   std::string patterns_why{};
   /// The largest number of participants of a crowd that one process can contain.
   std::size_t participants_per_process = 1;
-  /// How peers find each other, if the middleware does not discover them by itself; empty: by its own discovery.
+  /// How peers find each other if the middleware has no discovery of its own; empty: it has one.
   std::string discovery_by{};
   std::vector<Reception> receive{Reception::poll, Reception::block, Reception::listen};
   std::vector<Reliability> reliability{Reliability::reliable, Reliability::best_effort};
@@ -175,10 +175,10 @@ struct Description {
   /// The language of the middleware's interface that is measured. Kits for other languages than C++ set it.
   WrittenIn language = WrittenIn::cpp;
   /// Name of the adapter that measures the same middleware in the language of its library: `zeromq` for `pyzmq`. Empty:
-  /// the adapter is no client in another language.
+  /// the adapter is not such a client.
   std::string client_of{};
-  /// Name and version of the library that moves a client's messages: `libzmq 4.3.5`. Empty: the file name of `library`
-  /// (without `library`: `name`) and `version`.
+  /// Name and version of the library that moves a client's messages: `libzmq 4.3.5`. Empty: the file name of `library`, or
+  /// else `name`, and `version`.
   std::string implementation{};
   /// true: a raw transport, which serves as baseline; false: a middleware.
   bool is_raw_transport = false;

@@ -72,7 +72,7 @@ std::vector<Topic> stream_endpoints(const Configuration& configuration, bool nat
   return all;
 }
 
-/// Returns the topics that the participants of this process use, or without roles all topics of the crowd.
+/// Returns the topics that the participants of this process use. Without roles, returns all topics of the crowd.
 std::vector<Topic> crowd_endpoints(const Configuration& configuration) {
   const Settings& settings = configuration.settings;
   std::vector<Topic> all;

@@ -32,7 +32,7 @@ class Histogram {
   Histogram() : counts_(index_of(largest) + 1) {}
 
   void add(std::uint64_t value) noexcept {
-    // An increment by one thread: the two atomic accesses are plain instructions, without a lock.
+    // Only one thread increments, so a load and a store suffice. They compile to plain instructions without a lock.
     const std::atomic_ref count(counts_[index_of(std::min(value, largest))]);
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     ++count_;
@@ -129,7 +129,7 @@ class Histogram {
     return std::uint64_t{1} << shift_of(index);
   }
 
-  mutable std::vector<std::uint64_t> counts_;  // mutable: std::atomic_ref needs it, also to read
+  mutable std::vector<std::uint64_t> counts_;  // mutable, because std::atomic_ref needs a non-const object even to read
   std::uint64_t count_ = 0;
   std::uint64_t max_seen_ = 0;
 };

@@ -87,9 +87,9 @@ enum class Language { c, cpp, json5, rust, toml, xml };
 template <> inline constexpr std::array<std::string_view, 6> words_of<Language>{"c", "cpp", "json5", "rust", "toml", "xml"};
 
 /// Why a role ended. `samples`, `duration`: the role has sent the requested number of messages, or has sent for the
-/// requested time. `limit`: a sender's `limit_s`, or a receiver's 10 s, have passed. `stopped`: the launcher stopped the
-/// role. `silent`: no replies arrived any more, or no peer accepted messages. `complete`: a receiver has received all
-/// expected messages. `quiet`: no messages arrived any more.
+/// requested time. `limit`: a sender's `limit_s`, or a receiver's limit of 10 s, has passed. `stopped`: the launcher stopped
+/// the role. `silent`: replies no longer arrived, or no peer accepted messages. `complete`: a receiver has received all
+/// expected messages. `quiet`: messages no longer arrived.
 enum class Ended { samples, duration, limit, stopped, silent, complete, quiet };
 template <> inline constexpr std::array<std::string_view, 7> words_of<Ended>{"samples", "duration", "limit", "stopped", "silent", "complete", "quiet"};
 
@@ -165,7 +165,7 @@ struct RequestedSettings {
   Subscribe subscribe = Subscribe::next;
   /// The largest number of participants of a crowd in one process; 1 under the other patterns.
   std::size_t participants_per_process = 1;
-  /// Number of sessions of the middleware in the trial: of processes, or in a crowd of participants.
+  /// Number of sessions of the middleware in the trial: one for each process, or in a crowd for each participant.
   unsigned workers = 2;
   /// A DDS domain, or another number by which a middleware separates trials.
   int domain = 0;

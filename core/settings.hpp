@@ -13,8 +13,8 @@
 
 namespace middlemark {
 
-/// For Transport::patterns of a transport that also supports crowds, and Transport::participants_per_process of one that
-/// sets no limit.
+/// Transport::patterns of a transport that supports crowds, and Transport::participants_per_process if a process may
+/// contain any number of them.
 inline const std::vector<Pattern> every_pattern{Pattern::ping_pong, Pattern::stream, Pattern::request_reply,
                                                 Pattern::crowd};
 inline constexpr std::size_t most_participants = 500;

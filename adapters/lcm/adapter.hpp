@@ -26,7 +26,7 @@ class Lcm {
     // LCM does not pace the fragments of a message, so the whole message must fit into the receive buffer. If the
     // buffer is smaller than 1 MiB, messages of up to 1 MiB are allowed nevertheless, because most of them arrive.
     const std::size_t buffer = lcm::largest_receive_buffer();
-    constexpr const char* multicast = "nobody is discovered: messages go to a multicast group";
+    constexpr const char* multicast = "LCM has no discovery: messages go to a multicast group";
     const std::size_t most = std::clamp(buffer, std::size_t{1} << 20, std::size_t{64} << 20);
     return {
         .name = "lcm",

@@ -62,11 +62,11 @@ struct Script : kit::NativeKeys {
   std::uint64_t leak_bytes = key<std::uint64_t>(
       "leak_bytes", 0, {.help = "bytes of memory that each publish touches and never frees", .most = 1048576});
   std::uint64_t drift_ns =
-      key<std::uint64_t>("drift_ns", 0, {.help = "publish number n spins n times this number of ns", .most = 1000000});
+      key<std::uint64_t>("drift_ns", 0, {.help = "publish n is busy for n times this number of ns", .most = 1000000});
   std::uint64_t stall_every =
       key<std::uint64_t>("stall_every", 0,
                          {.help = "the subscriber sleeps before every message whose sequence is a multiple of this "
-                                  "number; 0: it never does",
+                                  "number; 0: it never sleeps",
                           .least = 0});
   std::chrono::milliseconds stall_every_ms =
       key("stall_every_ms", std::chrono::milliseconds(5), {.help = "how long `stall_every` sleeps", .least = 0});

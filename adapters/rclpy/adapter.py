@@ -33,8 +33,8 @@ try:
 except ImportError:
     Bytes = None
 FAR_S = 1e6
-"""A timeout that no trial reaches. Without one, the events executor of the wheels never sleeps: their C++ library adds
-the largest time of one clock to the time of another, which overflows."""
+"""A timeout that no trial reaches. Without a timeout, the events executor in the wheels of ROS 2 never sleeps, because
+a sum of two times overflows in their C++ library."""
 SEGMENT_BYTES = 512 << 10
 """Fast DDS's default segment."""
 

@@ -35,7 +35,7 @@ loggers: {rosmaster.master: {level: INFO}}
 
 
 def message_type(folder: str) -> Any:
-    """Return the class that ROS's generator makes of DEFINITION, as a module in ``folder``."""
+    """Generate the class of DEFINITION with genpy, which writes a module into ``folder``."""
     tempfile.tempdir = folder
     return genpy.dynamic.generate_dynamic("middlemark/Bytes", DEFINITION)["middlemark/Bytes"]
 
@@ -48,12 +48,12 @@ def service_type(message: Any) -> Any:
 
 
 class Publisher:
-    """A publisher: queued with a depth; without a queue for keep-all, because rospy drops messages of a full queue."""
+    """A publisher with a queue, but without one under keep-all, because a full queue drops messages."""
 
     def __init__(self, topic: Topic, message: Any, transport: str) -> None:
         """Advertise the topic."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # rospy advises a queue, which would have no limit
+            warnings.simplefilter("ignore", SyntaxWarning)  # rospy warns if there is no queue
             self._end = rospy.Publisher(
                 f"/{topic.name}",
                 message,
@@ -63,7 +63,7 @@ class Publisher:
             )
         self._message = message()
         self._subscribers = topic.subscribers
-        # rospy connects processes: the subscribers of one process share a connection.
+        # All subscribers of a process share one connection.
         self._links = topic.subscriber_processes or (1 if topic.subscribers_here else topic.subscribers)
 
     def matched(self) -> int:
@@ -81,7 +81,7 @@ class Subscriber(Mailbox):
     """A subscriber, whose callback runs on the thread that rospy has for each connection."""
 
     def __init__(self, topic: Topic, message: Any, transport: str) -> None:
-        """Subscribe. One receive can read a whole queue, as rospy's manual advises, except by default."""
+        """Subscribe. One receive can read a whole queue, as rospy's manual advises, except under ``default``."""
         super().__init__(topic, topic.publishers)
         self._here = topic.publishers_here
         options: dict[str, Any] = {"queue_size": topic.depth, "tcp_nodelay": transport == NODELAY}
@@ -134,7 +134,7 @@ class Client(Mailbox):
     """A client with a persistent connection. A call blocks until its reply has arrived."""
 
     def __init__(self, service: Topic, message: Any) -> None:
-        """Nothing is connected yet."""
+        """Create the proxy. The first call connects it."""
         super().__init__(service)
         self._name = f"/{service.name}"
         self._master = rosgraph.Master(rospy.get_name())
@@ -161,9 +161,9 @@ class Rospy(Adapter):
     client_type = Client
 
     def __init__(self, settings: Settings) -> None:
-        """Register the node with the trial's master; rospy would wait for the master for ever."""
+        """Register the node with the trial's master. Raise if none answers, because rospy would wait for ever."""
         super().__init__(settings)
-        os.environ.pop("ROS_PYTHON_LOG_CONFIG_FILE", None)  # the master's
+        os.environ.pop("ROS_PYTHON_LOG_CONFIG_FILE", None)  # it configures the master only
         logging.disable(logging.INFO)
         if not rosgraph.is_master_online():
             uri = os.environ.get("ROS_MASTER_URI", "(ROS_MASTER_URI is not set)")
@@ -173,7 +173,7 @@ class Rospy(Adapter):
 
     @staticmethod
     def description() -> Description:
-        """Return what rospy can do. It passes messages within a process over TCP too."""
+        """Return the description of rospy, which uses TCP within a process too."""
 
         def transport(name: str, wire: str = "") -> Transport:
             return Transport(

@@ -104,7 +104,7 @@ class Udp(Adapter):
             title="UDP socket in Python",
             version=platform.python_version(),
             client_of="udp",
-            implementation=f"udp {platform.release()}",  # sockets are the kernel's
+            implementation=f"udp {platform.release()}",  # sockets are part of the kernel
             licence="PSF-2.0",
             is_raw_transport=True,
             transports=(

@@ -180,7 +180,7 @@ class UnixSocket(Adapter):
             title="Unix stream socket in Python",
             version=platform.python_version(),
             client_of="uds",
-            implementation=f"uds {platform.release()}",  # sockets are the kernel's
+            implementation=f"uds {platform.release()}",  # sockets are part of the kernel
             licence="PSF-2.0",
             is_raw_transport=True,
             transports=(

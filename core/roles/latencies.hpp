@@ -11,8 +11,8 @@
 
 namespace middlemark {
 
-/// Collects new latencies as buckets of Histogram. Used by the control thread while the role's thread records. A record
-/// costs a few ns of the control thread, once a second.
+/// Collects new latencies as buckets of Histogram. Used by the control thread while the role's thread records. Reading
+/// a record costs the control thread a few ns.
 class NewLatencies {
  public:
   /// Adds the records and the values of `histogram` that are new since the last call. `ns_of`: returns the latency of a

@@ -1,10 +1,11 @@
-// A participant of a crowd: a session of the middleware with publishers and subscribers of its own. Its figures are
-// times from milliseconds to minutes and the costs of doing nothing, so it need not be as fast as the other roles. While
+// A participant of a crowd: a session of the middleware with publishers and subscribers of its own. It measures times
+// from milliseconds to minutes, and the cost of an idle session, so it need not be as fast as the other roles. While
 // messages are measured, the code here does not allocate, lock, log or throw.
 //
-// From its opening until start() it sends probes on each topic that has a subscriber; a subscriber has found a publisher
-// when it has received the first message. Then it is idle, and then it sends at a rate. Each subscriber has a receiving
-// thread of its own (under `listen` the middleware's), because the contract has no way to wait for several subscribers.
+// Before start() it sends probes on each topic that has a subscriber. A subscriber has found a publisher when the first
+// message has arrived. After start() the participant is idle, and then it sends at a rate. Each subscriber has a
+// receiving thread of its own (under `listen` the middleware's), because the contract has no way to wait for several
+// subscribers.
 #pragma once
 
 #include <time.h>
@@ -96,7 +97,7 @@ class Hearing {
 template <Adapter A>
 class Participant {
  public:
-  /// Time after the last message that it sends in which a participant waits for messages of others.
+  /// A participant waits this long for messages of others after it has sent its last message.
   static constexpr std::uint64_t quiet_ns = 2'000'000'000;
   /// A blocking subscriber wakes up after this time. Before it has heard its publisher, it wakes up more often, because
   /// some middlewares connect in publishers_found().
@@ -139,7 +140,7 @@ class Participant {
   /// Ends the probes and begins the idle time. The control thread calls this once.
   void start() noexcept { started_ns_.store(monotonic_ns(), std::memory_order_release); }
 
-  /// Runs the whole participant. result() is valid afterwards.
+  /// Runs all phases. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::warm_up, std::memory_order_relaxed);
     {
@@ -230,7 +231,7 @@ class Participant {
     }
   }
 
-  /// Sends a probe on each topic with a subscriber, again and again until the start.
+  /// Sends probes on each topic with a subscriber until the start.
   void probe() {
     const auto period = static_cast<std::uint64_t>(request_.probe_s * 1e9);
     for (std::uint64_t due = monotonic_ns(); !started() && !stopped(); due += period) {
@@ -379,8 +380,8 @@ class Participant {
   std::vector<std::unique_ptr<Outgoing>> outgoing_;
   std::uint64_t opened_ns_ = 0;
   std::uint64_t period_ns_ = 0;
-  std::uint64_t offset_ns_ = 0;               // of this participant's first topic within the period
-  std::uint64_t step_ns_ = 0;                 // between two topics
+  std::uint64_t offset_ns_ = 0;               // from the begin of a period to the message on the first topic
+  std::uint64_t step_ns_ = 0;                 // from the message on one topic to that on the next
   std::atomic<std::uint64_t> started_ns_{0};  // 0: not started
   std::uint64_t talk_ns_ = 0;
   std::size_t heard_at_start_ = 0;

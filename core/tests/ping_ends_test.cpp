@@ -206,8 +206,8 @@ TEST(PingEnds, the_limit_holds_with_a_peer_that_rarely_answers) {
 }
 
 TEST(PingEnds, round_trips_after_the_recorder_is_full_are_counted_in_a_histogram) {
-  // For a duration below 500 ns the recorder has room for one sample. A second round trip begins within the duration if
-  // the first one is short, which is likely because a round trip of this adapter takes little more than its stamps.
+  // For a duration below 500 ns the recorder has room for one sample. A second round trip begins only if the first one
+  // takes less than the duration. So the test makes many attempts.
   const Settings settings = trial_settings(Reception::block, 16);
   for (int attempt = 0; attempt < 2000; ++attempt) {
     Scripted adapter(settings);

@@ -29,7 +29,7 @@ inline constexpr const char* no_segment = "/";
   return rmw.name + (rmw.version.empty() ? "" : " " + rmw.version) + (beneath.empty() ? "" : " (" + beneath + ")");
 }
 
-/// Returns the words_of() the loaded RMW, which is one of `rmws`.
+/// Returns words_of() of the loaded RMW, or only its name if `rmws` does not contain it.
 [[nodiscard]] inline std::string words_of_loaded(const std::string& loaded, const std::vector<Rmw>& rmws) {
   const auto found = std::ranges::find(rmws, loaded, &Rmw::name);
   return found == rmws.end() ? loaded : words_of(*found, beneath(loaded));

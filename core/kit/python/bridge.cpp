@@ -196,7 +196,7 @@ bool End::note_failure() noexcept {
   const bool timed_out = PyErr_ExceptionMatches(PyExc_TimeoutError) != 0;
   const bool is_first = failure_.empty();
   failure_ = failure().text;
-  // If the peer waits for this end until its time is over, the trial ends without this end's result.
+  // Print it now. The result also contains it, but the trial ends without the result if the peer waits in vain.
   if (is_first && !timed_out) std::fprintf(stderr, "%s\n", failure_.c_str());
   return timed_out;
 }

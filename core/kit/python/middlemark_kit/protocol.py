@@ -115,7 +115,7 @@ class Request(Struct):
     participants_per_process: int = 1
     """The largest number of participants of a crowd in one process; 1 under the other patterns."""
     workers: int = 2
-    """Number of sessions of the middleware in the trial: of processes, or in a crowd of participants."""
+    """Number of sessions of the middleware in the trial: one for each process, or in a crowd for each participant."""
     domain: int = 0
     """A DDS domain, or another number by which a middleware separates trials."""
     scope: str = ""
@@ -160,7 +160,7 @@ class Transport(Struct):
     participants_per_process: int = 1
     """The largest number of participants of a crowd that one process can contain."""
     discovery_by: str = ""
-    """How peers find each other, if the middleware does not discover them by itself; empty: by its own discovery."""
+    """How peers find each other if the middleware has no discovery of its own; empty: it has one."""
     receive: tuple[Reception, ...] = ("poll", "block", "listen")
     reliability: tuple[Reliability, ...] = ("reliable", "best-effort")
     loan: tuple[bool, ...] = (False,)
@@ -251,10 +251,10 @@ class Description(Struct):
     """The language of the middleware's interface that is measured. Kits for other languages than C++ set it."""
     client_of: str = ""
     """Name of the adapter that measures the same middleware in the language of its library: `zeromq` for `pyzmq`.
-    Empty: the adapter is no client in another language."""
+    Empty: the adapter is not such a client."""
     implementation: str = ""
     """Name and version of the library that moves a client's messages: `libzmq 4.3.5`. Empty: the file name of
-    `library` (without `library`: `name`) and `version`."""
+    `library`, or else `name`, and `version`."""
     is_raw_transport: bool = False
     """true: a raw transport, which serves as baseline; false: a middleware."""
     bench_only: bool = False

@@ -93,7 +93,7 @@ pub struct Transport {
     "patterns_why" => pub patterns_why: &'static str = Default::default(),
     /// The largest number of participants of a crowd that one process can contain.
     "participants_per_process" => pub participants_per_process: usize = 1,
-    /// How peers find each other, if the middleware does not discover them by itself; empty: by its own discovery.
+    /// How peers find each other if the middleware has no discovery of its own; empty: it has one.
     "discovery_by" => pub discovery_by: &'static str = Default::default(),
     "receive" => pub receive: Vec<Reception> = vec![Reception::Poll, Reception::Block, Reception::Listen],
     "reliability" => pub reliability: Vec<Reliability> = vec![Reliability::Reliable, Reliability::BestEffort],
@@ -184,10 +184,10 @@ pub struct Description {
     /// The language of the middleware's interface that is measured. Kits for other languages than C++ set it.
     "language" => pub language: WrittenIn = WrittenIn::Cpp,
     /// Name of the adapter that measures the same middleware in the language of its library: `zeromq` for `pyzmq`.
-    /// Empty: the adapter is no client in another language.
+    /// Empty: the adapter is not such a client.
     "client_of" => pub client_of: &'static str = Default::default(),
     /// Name and version of the library that moves a client's messages: `libzmq 4.3.5`. Empty: the file name of
-    /// `library` (without `library`: `name`) and `version`.
+    /// `library`, or else `name`, and `version`.
     "implementation" => pub implementation: &'static str = Default::default(),
     /// true: a raw transport, which serves as baseline; false: a middleware.
     "is_raw_transport" => pub is_raw_transport: bool = Default::default(),

@@ -38,7 +38,7 @@ pub struct Request {
     pub subscribe: Subscribe,
     /// The largest number of participants of a crowd in one process; 1 under the other patterns.
     pub participants_per_process: usize,
-    /// Number of sessions of the middleware in the trial: of processes, or in a crowd of participants.
+    /// Number of sessions of the middleware in the trial: one for each process, or in a crowd for each participant.
     pub workers: u32,
     /// A DDS domain, or another number by which a middleware separates trials.
     pub domain: i32,
