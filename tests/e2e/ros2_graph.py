@@ -1,4 +1,4 @@
-"""A running ROS 2: an image by best effort, a map that was published once, and a text, until stdin ends."""
+"""Publish an image (best effort), a map (once) and a text in ROS 2, until stdin ends."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""A client library in Python that raises an exception during a trial: the trial is lost with its name."""
+"""A client library in Python raises an exception during a trial: the trial fails, and its error names the exception."""
 
 import textwrap
 from pathlib import Path
@@ -66,7 +66,7 @@ ADAPTER = Failing
     ("receive", "words"),
     [("listen", "LookupError in the executor: no such transform"), ("block", "LookupError: no such transform")],
 )
-def test_a_trial_whose_python_client_raises_is_lost_with_the_exception(
+def test_a_trial_whose_python_client_raises_fails_with_the_exception(
     bench: Bench, tmp_path: Path, receive: str, words: str
 ) -> None:
     assert WORKER is not None

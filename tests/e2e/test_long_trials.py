@@ -81,7 +81,7 @@ def test_a_planted_drift_is_found(measured: dict[str, Ended], name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["planted", "stream"])
-def test_planted_stalls_are_found_and_are_not_the_machines(measured: dict[str, Ended], name: str) -> None:
+def test_planted_stalls_are_found_and_not_explained_by_the_machine(measured: dict[str, Ended], name: str) -> None:
     found = stalls(measured[name])
     assert found["unexplained"] >= 3, "one in 4 s"
     assert found["longest_ns"] >= STALL_NS

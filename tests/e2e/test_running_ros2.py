@@ -1,4 +1,4 @@
-"""A workload from a running ROS 2 of the wheels, in whose Python the command runs."""
+"""Make a workload from a running ROS 2 of the wheels. The command runs in their Python."""
 
 import os
 import subprocess

@@ -418,7 +418,7 @@ def test_undecided_comparisons_can_fail(tmp_path: Path, monkeypatch: pytest.Monk
         (("run", "--fail-if", "rss grows by 1 MiB"), "'rss grows by 1 MiB' is not a condition"),
         (("run", "--fail-if", "rss grows more than 1 MiB/h"), "write 'rss grows by 1 MiB/h'"),
         (("run", "--fail-if", "rss grows by much/h"), "'much' is not a size"),
-        (("compare", "--fail-if", "rss grows by 1 MiB/h"), "this verb judges no growth; `run` does"),
+        (("compare", "--fail-if", "rss grows by 1 MiB/h"), "this verb does not judge growth; use `run`"),
         (("reproduce", "cyclonedds-page", "--fail-if", "p50 slower than 5%"), "this verb compares nothing"),
         (("compare", "--fail-if", "expectations"), "this verb judges no expectations"),
         (("compare", "--fail-if", "p5o slower than 5%"), "there is no metric p5o; did you mean 'p50'?"),

@@ -56,13 +56,11 @@ def test_all_means_every_ordered_pair_with_one_wire_and_the_adapters_that_take_p
 def test_different_wires_are_refused_with_the_reason() -> None:
     [problem] = problems_of("[[sweep]]\npair = 'cyclonedds:fastdds'\ntransport = 'shm'", RTPS)
     assert problem == (
-        "sweep 1: pair: cyclonedds:fastdds: different wires: cyclonedds shm speaks a wire of its own, "
-        "fastdds shm speaks a wire of its own"
+        "sweep 1: pair: cyclonedds:fastdds: different wire protocols: cyclonedds shm speaks its own, "
+        "fastdds shm speaks its own"
     )
     [problem] = problems_of("[[sweep]]\npair = 'udp:shm'", RTPS)
-    assert problem == (
-        "sweep 1: pair: udp:shm: different wires: udp speaks a wire of its own, shm speaks a wire of its own"
-    )
+    assert problem == ("sweep 1: pair: udp:shm: different wire protocols: udp speaks its own, shm speaks its own")
 
 
 def test_an_adapter_that_is_not_built_is_named() -> None:

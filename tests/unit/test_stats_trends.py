@@ -27,11 +27,11 @@ def noise(random: np.random.Generator, count: int, correlation: float) -> Values
 
 @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.6])
 @pytest.mark.parametrize("count", [20, 120])
-def test_a_series_without_a_slope_has_one_in_a_few_cases_only(correlation: float, count: int) -> None:
+def test_a_slope_is_rarely_found_in_a_series_without_one(correlation: float, count: int) -> None:
     random = np.random.default_rng(count)
     found = [slope(hours(count), noise(random, count, correlation)) for _ in range(SERIES)]
     false = sum(each is not None and not each.low <= 0 <= each.high for each in found)
-    assert false <= 0.12 * SERIES, "5 % are due"
+    assert false <= 0.12 * SERIES, "5 % are expected"
     assert sum(bool(each and each.steps) for each in found) <= 0.03 * SERIES
 
 
@@ -53,7 +53,7 @@ def test_independent_values_have_the_slope_of_scipy_and_an_interval_that_is_not_
     assert found.high >= expected[3]
 
 
-def test_a_step_is_told_from_a_slope() -> None:
+def test_a_step_is_not_taken_for_a_slope() -> None:
     random = np.random.default_rng(4)
     false, steps = 0, 0
     for _ in range(SERIES):

@@ -83,7 +83,7 @@ def test_a_full_disk_is_an_error_with_the_path(writer: RunWriter) -> None:
         kept(writer, 1)
 
 
-def test_outcomes_and_records_are_apart(writer: RunWriter) -> None:
+def test_outcomes_and_records_have_their_own_files(writer: RunWriter) -> None:
     records = kept(writer, 1)
     writer.append(outcome(0))
     writer.close()

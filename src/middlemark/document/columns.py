@@ -328,7 +328,7 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
         _figure("idle_bytes", "bytes", 4, "bytes per second and participant while nothing is sent"),
         _figure("idle_switches", "switches", 3, "context switches per second and participant while nothing is sent"),
         _figure(
-            "idle_memory", "memory", 7, "resident memory of a participant; its share of a process, if it shares one"
+            "idle_memory", "memory", 7, "resident memory of a participant; in a shared process, an equal part of it"
         ),
         _figure("idle_threads", "threads", 0, "threads of a participant, including the bench's own"),
         _figure("one_way_p50", "p50", 6, _ONE_WAY),

@@ -133,7 +133,7 @@ def _rivals(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
 
 
 def unique_names(members: Sequence[Comparison]) -> dict[int, str]:
-    """Return id of a side → its name, with the requested levels that are not the most common, as in all other outputs.
+    """Return the name of each side by its id, with the requested levels that are not the most common.
 
     Sides that still have the same name get all levels in which they differ.
     """

@@ -31,13 +31,13 @@ def _conclusion(over: Sequence[ClientCost]) -> Conclusion:
     pair = f"{first.client.name} and {first.middleware.name}"
     own, other = first.libraries
     times = ", ".join(
-        f"{ratio(each.times)} × at {format_size(each.client.result.cell.size)}{_word(each)}" for each in over
+        f"{ratio(each.times)} × as long at {format_size(each.client.result.cell.size)}{_word(each)}" for each in over
     )
     if first.same_library:
         text = f"{pair}, both with {own}: {first.language} takes {times}."
     else:
         why = f"language and library differ ({own}, {other}), so there is no verdict on {first.language}"
-        text = f"{pair}: {why}; {times}."
+        text = f"{pair}: {why}; {first.client.name} takes {times}."
     return Conclusion(
         text=plain(text),
         sure="sure" if all(each.standing in _DECIDED for each in over) else "unsure",

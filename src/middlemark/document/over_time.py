@@ -1,4 +1,4 @@
-"""The verdicts on long trials as tables: what grows, what drifts, what stalls."""
+"""The verdicts on long trials as tables: growth, drift and stalls."""
 
 from collections.abc import Iterator, Sequence
 
@@ -45,7 +45,7 @@ def in_paragraphs(table: Table) -> Table:
 
 
 def _aligned(table: Table) -> Iterator[Line]:
-    """Yield the lines with names of one width."""
+    """Yield the lines with their names padded to one width."""
     width = max((len(line.name) for line in table.lines), default=0)
     for line in table.lines:
         yield msgspec.structs.replace(line, name=f"{line.name:<{width}}")
@@ -97,9 +97,9 @@ def drift_text(drift: LatencyDrift) -> str:
 
 
 def stalls_text(stalls: Stalls) -> str:
-    """Return the number of stalls, their interval, and the number of others, which the machine explains."""
+    """Return the number of unexplained stalls, the time between them, and the number that the machine explains."""
     if not stalls.count:
-        return f"none: more than one in {format_seconds(stalls.low)} is excluded"
+        return f"none: at most one in {format_seconds(stalls.low)}"
     longest = f"up to {format_seconds(stalls.longest_ns / 1e9)}"
     if not stalls.unexplained or stalls.interval_s is None:
         return f"{stalls.machine:,}, {longest}, all explained by the machine"

@@ -201,9 +201,9 @@ def standing_text(row: JudgedRow, metric: str) -> str:
 
 
 def _graph_figures(row: Row) -> list[str]:
-    """Return four texts: whether the workload holds, the worst edge's part of its deadline, its p99, processors.
+    """Return ✓, ✗ or ?; the worst edge's latency as a part of its deadline; its p99; the processors.
 
-    An edge without a p99 has its longest latency, by which the part of the deadline was computed.
+    An edge without a p99 has its longest latency in both places.
     """
     found, latency = row.result.workload, latency_in(row)
     if found is None:

@@ -20,7 +20,7 @@ NO_VERDICT = "too few messages for a verdict"
 def conclusion(table: GraphTable) -> str:
     """Return which middlewares meet the deadlines in each column, and which edge fails first over the others.
 
-    The last column in which a middleware holds also names their worst edges.
+    The last column in which a middleware meets them also names the worst edges.
     """
     parts = []
     held = [at for at, _ in enumerate(table.columns) if table.verdict(at).holding]

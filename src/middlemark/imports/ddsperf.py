@@ -131,7 +131,8 @@ class _Subscriber:
         """The total before the first line; None: no line has been read."""
         self.total = 0
         self.lines = self.repeated = self.wrong = 0
-        """``repeated``: as of pings; ``wrong``: the number of lines whose rates do not fit the messages or the size."""
+        """``repeated``: as in ``_Pings``; ``wrong``: the number of lines whose rates do not fit the messages or the
+        size."""
         self.times = _Pings(row)
         """The one-way latencies that a subscriber prints with ``-l``."""
 
@@ -158,7 +159,8 @@ class _Subscriber:
 _RATE_ROUNDING = 10.0
 """ddsperf prints rates in multiples of this number of messages/s."""
 _NEXT_SECOND = 1.5
-"""Lines at most this number of seconds apart are of consecutive seconds. ddsperf prints no line for a silent second."""
+"""Two lines with at most this number of seconds between them report consecutive seconds. ddsperf prints no line for a
+silent second."""
 
 
 def _read(blocks: Iterable[bytes]) -> Log:

@@ -78,7 +78,9 @@ def _datagrams(where: Cell, total: Mapping[str, Any]) -> ImportedTrial | None:
             imported_warning(where),
             *_bits(total),
             *_doubt("its bytes", figure(total.get("bytes")), "datagrams × size", float(packets * where.size)),
-            *_doubt("its lost per cent", figure(total.get("lost_percent")), "lost ÷ all", 100 * lost / (packets or 1)),
+            *_doubt(
+                "its lost percentage", figure(total.get("lost_percent")), "lost ÷ all", 100 * lost / (packets or 1)
+            ),
         ),
     )
 

@@ -304,8 +304,8 @@ def _warnings(of: CountsTally, figures: Summary | None, pattern: str) -> list[Ru
         )
     found += in_lines(of.wrong, of.rows, "the mean latency is not between minimum and maximum")
     if of.size_differs:
-        text = "its received bytes are not those of the received messages of the size in the type's name"
-        found.append(contradiction(text, "the counts come from the rates"))
+        text = "its received bytes do not fit its received messages and the size in the type's name"
+        found.append(contradiction(text, "the counts are computed from the rates"))
     if of.repeated:
         found.append(
             RunWarning(

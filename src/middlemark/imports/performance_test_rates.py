@@ -265,7 +265,7 @@ class CountsTally:
 
     @property
     def size_differs(self) -> bool:
-        """True if the name of the type has a size, but the received bytes are not those of such messages."""
+        """True if the received bytes do not fit the size in the name of the type."""
         return self.sized and not self._fits
 
     @property

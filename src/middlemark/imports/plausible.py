@@ -31,7 +31,7 @@ def ascending(figures: Iterable[float | None]) -> bool:
 
 
 def in_lines(lines: int, of: int, text: str) -> tuple[RunWarning, ...]:
-    """Return a warning if the figures of some lines contradict each other. ``text``: what does not fit in them."""
+    """Return a warning if the figures of some lines contradict each other. ``text``: the contradiction."""
     if not lines:
         return ()
     return (contradiction(f"in {lines:,} of {of:,} lines {text}", "the figures are read as printed"),)
@@ -172,7 +172,7 @@ differently."""
 _WIDEST = 2**-0.5
 """A standard deviation is at most this share of the difference of maximum and minimum. Two samples have this share."""
 _ROUNDED_NS = 4_000.0
-"""Some tools print minimum and maximum as halves in whole µs, so their difference may be too small by this."""
+"""Some tools print half of a round trip in whole µs. The difference of two such figures may be too small by this."""
 
 
 def _counts(trial: ImportedTrial) -> list[RunWarning]:
@@ -182,7 +182,7 @@ def _counts(trial: ImportedTrial) -> list[RunWarning]:
     """
     counts = trial.counts
     if counts is not None and counts.received == 0 and "received" in trial.counted and _timed(trial.times):
-        return [contradiction("no message arrived, but it has times of messages", "both are shown as printed")]
+        return [contradiction("no message arrived, but the log has latencies", "both are shown as printed")]
     round_trips = trial.cell.pattern != "stream"
     if not round_trips and "subscribers" in trial.cell.unknown and trial.rate_total_hz is None:
         return []

@@ -268,7 +268,7 @@ def _reading(run: _Run) -> tuple[Form, list[RunWarning]]:
 
 
 def _overall(run: _Run) -> list[RunWarning]:
-    """Return a warning if ``# Overall`` leaves out round trips of the seconds above it."""
+    """Return a warning if ``# Overall`` contradicts the lines of the seconds above it."""
     overall, seconds = run.overall, run.seconds
     if overall is None or not seconds.lines or run.mixed:
         return []

@@ -67,9 +67,9 @@ class _Intervals:
 
 
 _EXTRA_BYTES = 8
-"""The number and the length in each sample, which the tool counts as received bytes."""
+"""Bytes of the number and the length field of each sample, which the tool counts as received."""
 _MBIT = 1.0
-"""The tool cuts the bytes of an interval off to whole multiples of 1 Mbit."""
+"""The tool rounds the bytes of an interval down to a multiple of 1 Mbit."""
 
 
 def _read(blocks: Iterable[bytes]) -> Log:

@@ -47,7 +47,7 @@ class _PingRun:
         self.size = size
         self.us = Values()
         self.repeated = self.wrong = 0
-        """The number of lines that repeat a number, and of lines in which ``lat`` is not half of ``rtt``."""
+        """The number of lines that repeat a sequence number, and of lines in which ``lat`` is not half of ``rtt``."""
 
 
 def _read_ping(blocks: Iterable[bytes]) -> Log:
@@ -75,7 +75,7 @@ def _read_ping(blocks: Iterable[bytes]) -> Log:
 def _round_trips(run: _PingRun) -> ImportedTrial:
     us = run.us
     where = cell("zenoh (z_ping)", run.size, publishers=1, topics=1, rate="max")
-    repeated = contradiction(f"{run.repeated:,} lines repeat a number", "all lines are counted")
+    repeated = contradiction(f"{run.repeated:,} lines repeat a sequence number", "all lines are counted")
     return ImportedTrial(
         cell=where,
         times=Times(round_trip_ns=us.summary(PING_FORM["rtt"].ns)),

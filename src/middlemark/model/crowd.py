@@ -22,7 +22,7 @@ class IdleUse(msgspec.Struct, frozen=True, kw_only=True):
     """Packets per second on the interfaces of the trial's namespace, which include those of other processes in it."""
     bytes_hz: float
     rss_bytes: Count
-    """Resident memory at the end, without the bench's records. Pages that processes share count for each."""
+    """Resident memory at the end, without the bench's records. A page that processes share counts once for each."""
     threads: Count
 
 

@@ -68,7 +68,7 @@ class Transport(msgspec.Struct, frozen=True, kw_only=True):
     participants_per_process: Annotated[int, Meta(ge=1, extra={"cpp": "std::size_t"})] = 1
     """The largest number of participants of a crowd that one process can contain."""
     discovery_by: str = ""
-    """How peers find each other, if the middleware does not discover them by itself; empty: by its own discovery."""
+    """How peers find each other if the middleware has no discovery of its own; empty: it has one."""
     receive: Annotated[tuple[Reception, ...], SOME] = ("poll", "block", "listen")
     reliability: Annotated[tuple[Reliability, ...], SOME] = ("reliable", "best-effort")
     loan: Annotated[tuple[bool, ...], SOME] = (False,)
@@ -168,10 +168,10 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     """The language of the middleware's interface that is measured. Kits for other languages than C++ set it."""
     client_of: str = ""
     """Name of the adapter that measures the same middleware in the language of its library: ``zeromq`` for ``pyzmq``.
-    Empty: the adapter is no client in another language."""
+    Empty: the adapter is not such a client."""
     implementation: str = ""
     """Name and version of the library that moves a client's messages: ``libzmq 4.3.5``. Empty: the file name of
-    ``library`` (without ``library``: ``name``) and ``version``."""
+    ``library``, or else ``name``, and ``version``."""
     is_raw_transport: bool
     """true: a raw transport, which serves as baseline; false: a middleware."""
     bench_only: bool

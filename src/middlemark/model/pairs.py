@@ -16,7 +16,7 @@ EVERY = "all"
 """The level of ``pair`` for ``same`` and for all ordered pairs of the requested adapters with a common wire."""
 NO_INTEROP = "no-interop"
 """Code of the failure of a trial in which two different adapters exchange no messages."""
-OWN_WIRE = "a wire of its own"
+OWN_WIRE = "its own"
 """The words for the wire of a transport whose messages no other adapter reads."""
 Each = TypeVar("Each")
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(@[\w./+~-]{1,200})?"
@@ -56,7 +56,7 @@ def named_in(levels: tuple[Level, ...]) -> tuple[str, ...]:
 
 
 def without_common_wire(senders: Description, receivers: Description) -> str | None:
-    """Return the wires of each adapter if they have none in common; None: they have one."""
+    """Return the wire protocols of each adapter if they have none in common; None: they have one."""
     wires = [list(dict.fromkeys(each.wire for each in about.transports if each.wire)) for about in (senders, receivers)]
     if set(wires[0]) & set(wires[1]):
         return None
@@ -64,7 +64,7 @@ def without_common_wire(senders: Description, receivers: Description) -> str | N
         f"{about.name} speaks {listing(own) if own else OWN_WIRE}"
         for about, own in zip((senders, receivers), wires, strict=True)
     )
-    return f"different wires: {', '.join(shown)}"
+    return f"different wire protocols: {', '.join(shown)}"
 
 
 def why_apart(senders: Description, receivers: Description, transport: str) -> str | None:
@@ -79,7 +79,7 @@ def why_apart(senders: Description, receivers: Description, transport: str) -> s
             f"{about.name} {transport} speaks {wire or OWN_WIRE}"
             for about, wire in zip((senders, receivers), wires, strict=True)
         ]
-        return f"different wires: {', '.join(shown)}"
+        return f"different wire protocols: {', '.join(shown)}"
     if senders.request_reply != receivers.request_reply:
         return "only one of them has requests and replies of its own"
     return None

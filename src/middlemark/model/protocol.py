@@ -62,9 +62,9 @@ not by which thread it was preempted."""
 Language = Literal["c", "cpp", "json5", "rust", "toml", "xml"]
 Ended = Literal["samples", "duration", "limit", "stopped", "silent", "complete", "quiet"]
 """Why a role ended. ``samples``, ``duration``: the role has sent the requested number of messages, or has sent for the
-requested time. ``limit``: a sender's ``limit_s``, or a receiver's 10 s, have
-passed. ``stopped``: the launcher stopped the role. ``silent``: no replies arrived any more, or no peer accepted
-messages. ``complete``: a receiver has received all expected messages. ``quiet``: no messages arrived any more."""
+requested time. ``limit``: a sender's ``limit_s``, or a receiver's limit of 10 s, has passed. ``stopped``: the launcher
+stopped the role. ``silent``: replies no longer arrived, or no peer accepted messages. ``complete``: a receiver has
+received all expected messages. ``quiet``: messages no longer arrived."""
 
 
 class Message(Struct, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ class Settings(Message, frozen=True, kw_only=True):
     participants_per_process: Annotated[int, Meta(ge=1, examples=[1], extra={"cpp": "std::size_t"})] = 1
     """The largest number of participants of a crowd in one process; 1 under the other patterns."""
     workers: Annotated[Several, Meta(examples=[2])]
-    """Number of sessions of the middleware in the trial: of processes, or in a crowd of participants."""
+    """Number of sessions of the middleware in the trial: one for each process, or in a crowd for each participant."""
     domain: Annotated[int, Meta(ge=0, le=232, extra={"cpp": "int"})]
     """A DDS domain, or another number by which a middleware separates trials."""
     scope: str
@@ -533,8 +533,8 @@ class Resources(Message, frozen=True, kw_only=True):
     minor_faults: Count
     major_faults: Count
     private_bytes: Count | None = None
-    """Resident memory of no file, which only this process uses (RssAnon); it contains ``bench_bytes``. null: the kernel
-    does not report it."""
+    """Resident memory that belongs to no file and to no other process (RssAnon). It contains ``bench_bytes``. null: the
+    kernel does not report it."""
     descriptors: Count | None = None
     """Number of open file descriptors. The bench holds two of them for each thread. null: not read."""
     threads: tuple[ThreadUse, ...]
@@ -778,11 +778,11 @@ class ParticipantResult(RoleResult, frozen=True, kw_only=True, tag="participant"
     opened_ns: Count
     """Instant at which all publishers and subscribers of the participant existed."""
     complete_ns: Count
-    """Instant at which the last of the expected publishers was heard for the first time; 0: some never were."""
+    """Instant at which the participant had heard all these publishers; 0: it never heard some of them."""
     publishers_due: Count
     """Number of publishers of the topics to which the participant subscribes."""
     publishers_heard: Count
-    """Number of these of which a message had arrived by ``start``."""
+    """Number of these publishers from which a message had arrived before ``start``."""
     probes: Count
     """Number of probes that the participant sent."""
     sent: Count

@@ -8,7 +8,7 @@ from msgspec import Meta
 from middlemark.model.protocol import Count, Index, RoleKind
 
 PEAK_NS = 1_000_000
-"""The longest latency of a report is a peak from this time on, if it is also ``PEAK_TIMES`` times the median."""
+"""The longest latency of a report is a peak if it is at least this long, and ``PEAK_TIMES`` times the median."""
 PEAK_TIMES = 10
 
 
@@ -31,7 +31,7 @@ class RoleRecord(msgspec.Struct, frozen=True, kw_only=True):
     sent: Count | None = None
     received: Count | None = None
     samples: Count = 0
-    """Number of latencies of which the next four fields are."""
+    """Number of latencies that the next four fields describe."""
     p50_ns: float | None = None
     p99_ns: float | None = None
     """Accurate to 0.4 %; also ``p50_ns``."""

@@ -129,7 +129,7 @@ def copying_cell(adapter: Description, transport: Transport, cell: Cell) -> Cell
 def _copying(cell: Cell, adapter: Description, transport: Transport) -> Cell | None:
     far = is_apart(cell.across)  # over a link, copying is no lower bound
     other = {"none", cell.security}.isdisjoint(transport.security)  # only encrypted cells get a copy with encryption
-    alone = cell.pattern == "crowd"  # nobody copies in a crowd
+    alone = cell.pattern == "crowd"  # copying is no lower bound of a crowd's figures
     return None if far or other or alone or cell.size > transport.max_bytes else copying_cell(adapter, transport, cell)
 
 

@@ -79,7 +79,7 @@ def _slow_start(cell: Cell, processes: int) -> float:
 
 
 def _measuring_seconds(cell: Cell, limits: Limits) -> float:
-    if cell.pattern == "crowd":  # it is idle, and then it talks
+    if cell.pattern == "crowd":  # the idle phase and the talk
         return 2 * (limits.duration_s or 0.0)
     waiting = WAITING_FOR_LOST_S[cell.reliability] if _may_lose(cell) else 0.0
     if limits.duration_s is not None:

@@ -156,7 +156,7 @@ def racing(
 
 
 def _further_rounds_s(plan: Plan, cells: Iterable[int], rounds: int) -> float:
-    """Return the seconds that these cells take from their planned trials until each has had ``rounds`` trials."""
+    """Return the time in s of the trials that these cells need beyond the plan to have ``rounds`` trials each."""
     planned = Counter(trial.cell for trial in plan.trials)
     model = {trial.cell: trial for trial in plan.trials}
     return sum(max(0, rounds - planned[each]) * estimate_trial(plan.cells[each], model[each]) for each in cells)

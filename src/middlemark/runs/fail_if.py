@@ -17,7 +17,7 @@ GRAMMAR = (EXPECTATIONS, UNDECIDED, WORSE, GROWS)
 
 _ELSEWHERE = {
     EXPECTATIONS: "this verb judges no expectations; `run` and `reproduce` do",
-    GROWS: "this verb judges no growth; `run` does",
+    GROWS: "this verb does not judge growth; use `run`",
     WORSE: "this verb compares nothing; `middlemark compare RUN --by FACTOR` does, or write --expect",
 }
 

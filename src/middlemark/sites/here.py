@@ -93,7 +93,7 @@ class Here:
         )
 
     async def _crowd_session(self, worker: Worker, scope: str, shared: Namespace) -> "LocalSession":
-        """Return a session in a network of its own, whose counters have no other traffic.
+        """Return a session in a network of its own, whose counters contain no traffic of other programs.
 
         If that is not possible, it has the network ``shared``, and a warning.
         """

@@ -98,7 +98,7 @@ class Holder:
             holder.end()
             why = ended.stderr.strip().splitlines()[-1:] or ["no answer"]
             raise WorkerFailedError("refused", f"the interface lo of a network namespace cannot be set up: {why[0]}")
-        # LCM needs a route to its group. Without iproute2 there is none, and LCM says what it lacks.
+        # LCM needs a route to its group. Without iproute2 there is none, and LCM reports that.
         route = [*holder.namespace.prefix, "ip", "route", "add", "224.0.0.0/4", "dev", "lo"]
         await asyncio.to_thread(subprocess.run, route, capture_output=True, check=False)
         return holder

@@ -56,7 +56,8 @@ class Processes:
     def blame(self, error: WorkerFailedError) -> Failure:
         """Return the cause of an error: a dead or stopped companion, or a dead or stopped peer of a silent worker.
 
-        Without such a cause, return the error, with the last line that each worker printed on stderr if one is silent.
+        Without such a cause, return the error itself. If a worker is silent, add the last line that each worker printed
+        on stderr.
         """
         code, text = error.code, error.text
         for companion in self.companions:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from middlemark.model.outcome import TrialOutcome
 from middlemark.stats.result import CellResult, CompleteTimes, CrowdResult, IdleResult, TalkResult
 
-NOBODY = "a crowd of one participant has nobody to hear"
+NOBODY = "a crowd of one participant has no publisher to hear"
 
 
 def crowd_result(result: CellResult, outcomes: Sequence[TrialOutcome]) -> CrowdResult:
@@ -20,9 +20,9 @@ def crowd_result(result: CellResult, outcomes: Sequence[TrialOutcome]) -> CrowdR
     complete = CompleteTimes(p50=result.median("complete"), max=result.median("complete_max"))
     alone = cell.participants == 1
     if complete.p50 is None:
-        absent["complete_ns.p50"] = NOBODY if alone else "in no trial half of the participants were complete in time"
+        absent["complete_ns.p50"] = NOBODY if alone else "no trial had half of its participants complete in time"
     if complete.max is None:
-        absent["complete_ns.max"] = NOBODY if alone else "in no trial all participants were complete in time"
+        absent["complete_ns.max"] = NOBODY if alone else "no trial had all participants complete in time"
     talk = TalkResult(result.one_way_ns) if result.one_way_ns is not None else None
     if talk is None:
         absent["talk"] = NOBODY if alone else result.one_way_absent or "nothing arrived"

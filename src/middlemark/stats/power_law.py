@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 FEWEST_LEVELS = 3
-"""With two levels, every power law fits, and no residual shows that none does."""
+"""A power law through two levels always fits exactly, so its residual could not show a bad fit."""
 CONFIDENCE = 0.95
 
 

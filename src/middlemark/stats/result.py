@@ -329,7 +329,7 @@ class CompleteTimes(msgspec.Struct, frozen=True):
     p50: float | None
     """Half of the participants; null: fewer were complete before the talk."""
     max: float | None
-    """The last participant; null: some never were complete."""
+    """The last participant; null: some were never complete."""
 
 
 class IdleResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,8 @@ MOST = 240
 """A longer series is reduced to about this number of medians of consecutive values. The cost is quadratic."""
 MOST_STEPS = 3
 LEAST_T = 6.0
-"""A step's height is at least this many of its standard errors. The best of all positions is tested."""
+"""A step's height is at least this many of its standard errors. It is high, because the best of all positions is
+tested."""
 LEAST_SHARE = 0.25
 """A step's height is at least this share of the range of the series."""
 EDGE = 3

@@ -43,7 +43,7 @@ def crowd_keys(given: Table, place: str) -> tuple[Table, list[Problem]]:
         if factor in given and (wrong := [each for each in given[factor].values if each not in levels]):
             problems.append(Problem(given[factor].place, f"{factor} {wrong[0]} in a crowd: {why}"))
     if "duration" in given and cast("float", given["duration"].values[0]) < SHORTEST_S:
-        text = f"a crowd is idle and then talks for this time each; measure for at least {SHORTEST_S:g}s"
+        text = f"the idle phase and the talk of a crowd take this time each; measure for at least {SHORTEST_S:g}s"
         problems.append(Problem(given["duration"].place, text))
     usual: dict[str, Level] = {"rate": RATE_HZ, "pin": "off", "match_timeout": MATCH_TIMEOUT_S, "duration": DURATION_S}
     return {**{name: Given((level,), place) for name, level in usual.items()}, **given}, problems

@@ -48,7 +48,7 @@ def idle_use(workers: Sequence[Sequence[Account]], network: Sequence[NetworkCost
 
 
 def _idle(events: Sequence[Account]) -> list[int]:
-    """Return the indices of the events during the idle phase that count."""
+    """Return the indices of the reports of the idle phase, without the first ``SETTLING_S``."""
     return [
         at
         for at, each in enumerate(events)

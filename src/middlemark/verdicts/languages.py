@@ -75,7 +75,7 @@ def _load(row: Row) -> tuple[object, ...]:
 
 
 def _nearest(client: Row, about: Description, beside: Sequence[Row], described: dict[str, Description]) -> Row | None:
-    """Return the row with the client's transport, or else its carrier; the client's own version and settings first."""
+    """Return the row with the client's transport, or else its carrier. Prefer the client's version and settings."""
     cell = client.result.cell
     over = [each for each in beside if each.result.cell.transport == cell.transport]
     over = over or [each for each in beside if each.carrier == client.carrier]

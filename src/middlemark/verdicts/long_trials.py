@@ -1,4 +1,4 @@
-"""The verdicts on long trials: does a resource grow, do latencies drift, how often do messages stall.
+"""The verdicts on long trials: growth of resources, drift of latencies, and stalls.
 
 All slopes of a trial are one family: with a probability of 95 % all their intervals are right (Bonferroni).
 """
@@ -24,9 +24,9 @@ TOLERATED = 0.05
 LEAST_DRIFT = 0.02
 """The smallest drift over the trial that counts as a drift."""
 EXPLAINED = 0.5
-"""A stall is the machine's if threads waited for processors for at least this share of it."""
+"""The machine explains a stall if threads waited for processors for at least this share of it."""
 LEAST_PART = 0.5
-"""A record of a shorter interval than this share of the usual one is left out of the slopes."""
+"""Slopes leave out a record whose interval is shorter than this share of the usual interval."""
 
 
 class ResourceKind(msgspec.Struct, frozen=True):
@@ -93,12 +93,13 @@ class Stalls(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     count: int
     machine: int
-    """Stalls in whose second the worker's threads waited for processors for half of the stall, or the hypervisor ran
-    other guests."""
+    """Stalls that the machine explains: in their second, threads of the worker waited for processors, or the hypervisor
+    ran other guests, for at least half of the stall."""
     unexplained: int
-    """Stalls that nothing in the kernel's counters explains: the middleware, or a gap without a record."""
+    """Stalls that the kernel's counters do not explain. Their cause is the middleware, or a pause of the machine that
+    left no trace."""
     longest_ns: int
-    """The longest unexplained stall, or if there is none, the longest."""
+    """The longest unexplained stall. If all are explained, the longest of all."""
     interval_s: float | None
     """Mean time between unexplained stalls; None: there is none."""
     low: float

@@ -73,8 +73,8 @@ class RaceVerdict(msgspec.Struct, frozen=True, kw_only=True):
     def warnings(self) -> tuple[RunWarning, ...]:
         """The warnings of the answer, one of each kind, a disturbed machine first.
 
-        If no candidate meets the requirements, only a disturbed machine counts, for all candidates. Warnings about an
-        absent p99 are left out.
+        If no candidate meets the requirements, they are only the warnings about a disturbed machine, of all candidates.
+        Warnings about an absent p99 are left out.
         """
         found: dict[str, RunWarning] = {}
         if self.verdict == "none holds":

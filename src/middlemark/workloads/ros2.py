@@ -127,7 +127,7 @@ class _WatchedTopic:
     def rate_hz(self, seconds: float) -> float | None:
         """Return the topic's mean rate in Hz, divided by its number of publishers.
 
-        None: a latched topic of which one message arrived, which may be older than this watch.
+        None: only one message of a latched topic arrived, which may have been sent before the watch.
         """
         rates = [each.rate_hz for each in self.sent.values()]
         if self.is_numbered:
@@ -241,8 +241,8 @@ def _workload(
     unnumbered = [each.name for each in watched if each.messages and not each.is_numbered]
     if unnumbered:
         remarks.append(
-            "These rates are of the messages that arrived, and more may have been sent, because the RMW does not number"
-            f" the messages of each publisher: {', '.join(unnumbered)}."
+            "These rates count only messages that arrived, because the RMW does not number the messages of each "
+            f"publisher: {', '.join(unnumbered)}."
         )
     asked = [f"{service} ({kind})" for service, kind in services if not kind.startswith(OWN_SERVICES)]
     if asked:

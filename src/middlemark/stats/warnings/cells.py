@@ -206,7 +206,7 @@ def _few_samples(outcomes: Sequence[TrialOutcome], summaries: Sequence[Summary |
         return None
     if not outcomes or any(each and each.p50 is not None for each in summaries):
         return None
-    if any(each.crowd is not None and not each.crowd.publishers_due for each in outcomes):  # nobody to hear
+    if any(each.crowd is not None and not each.crowd.publishers_due for each in outcomes):  # no publisher to hear
         return None
     most = max(each.samples for each in outcomes)
     trials = f"no trial has more than {most}" if len(outcomes) > 1 else f"there are {most}"

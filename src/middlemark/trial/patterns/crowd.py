@@ -160,10 +160,12 @@ def _warnings(
                 f"({part(each.lost, each.expected)})"
             ),
         )
-        yield RunWarning("loss", words, "measure fewer participants, or take reliable")
+        yield RunWarning("loss", words, "measure fewer participants, or use --reliability reliable")
     damaged = [each for each in subscribers if each.damaged]
     if damaged:
-        words = list_all(damaged, lambda each: f"participant {each.index}: {each.damaged:,} arrived with wrong content")
+        words = list_all(
+            damaged, lambda each: f"participant {each.index}: {each.damaged:,} messages arrived with wrong content"
+        )
         yield RunWarning("damaged", words, "report it to the middleware's authors")
     failed = [each for each in publishers if each.publish_failed]
     if failed:
