@@ -30,6 +30,10 @@ def contradictions(data: bytes) -> str:
         (SUBSCRIBER, b"=== [Subscriber] 1.031 Payload size: 480 | Total received: 867188"),
         ("roundtripping/ping.log", b"        3     19834"),
         (OF_2, b"2.000418"),
+        ("pasted/rtiperftest-3.1-throughput.csv", b"            64,       1399240"),
+        ("pasted/rtiperftest-3.1-latency.csv", b"           128,           81,"),
+        ("pasted/rtiperftest-legacy-latency.log", b"One way Latency:     58 us"),
+        ("pasted/rtiperftest-legacy-throughput.log", b"Packets:  1911004"),
     ],
 )
 def test_the_same_second_twice_is_marked(name: str, line: bytes) -> None:
@@ -57,6 +61,11 @@ def test_the_same_second_twice_is_marked(name: str, line: bytes) -> None:
         ("performance_test/log.csv", b"1040000", b"9040000", "received bytes do not fit"),
         ("pasted/sockperf-ping-pong.log", b"Total 92118 obs", b"Total 12118 obs", "observations is 12,118"),
         ("pasted/sockperf-ping-pong.log", b"SentMessages=92118", b"SentMessages=2118", "but only 2,118 were sent"),
+        ("performance_test/log.json", b'"latency_n":200.0,"latency_mean":0.0002', b'"latency_n":700.0,"latency_mean":0.0002',
+         "`latency_n` is not"),
+        ("pasted/irobot-latency_total.txt", b"0.3074", b"3.074", "late is printed as 3.074 %"),
+        ("pasted/irobot-latency_total.txt", b"0.01618        4", b"0.11618        4", "too_late is"),
+        ("pasted/irobot-latency_total.txt", b"24722 ", b"94722 ", "late is printed as 0.3074 %"),
         ("pasted/iperf3-tcp.json", b"9397518539", b"1397518539", "bit/s is"),
         ("pasted/iperf3-udp.json", b"0.3776", b"3.776", "lost percentage is 3.776"),
         ("pasted/iperf3-udp.json", b'"packets":\t86326', b'"packets":\t16326', "datagrams × size"),

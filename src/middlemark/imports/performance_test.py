@@ -303,6 +303,7 @@ def _warnings(of: CountsTally, figures: Summary | None, pattern: str) -> list[Ru
             )
         )
     found += in_lines(of.wrong, of.rows, "the mean latency is not between minimum and maximum")
+    found += in_lines(of.miscounted, of.rows, "`latency_n` is not `num_samples_received` × the length of the row")
     if of.size_differs:
         text = "its received bytes do not fit its received messages and the size in the type's name"
         found.append(contradiction(text, "the counts are computed from the rates"))

@@ -11,7 +11,7 @@ import re
 import msgspec
 
 from middlemark.imports.columns import Form, Over, PrintedColumn, summary_columns
-from middlemark.imports.plausible import between
+from middlemark.imports.plausible import between, near
 from middlemark.model.times import Summary
 
 _SOURCE = "analysis_result.cpp (columns), data_runner.hpp (division)"
@@ -259,8 +259,9 @@ class CountsTally:
         self._own_divisor = form in (OF_1_3, SINCE_2)
         self.repeated = False
         """True if the time in the rows goes backwards."""
-        self.rows = self.wrong = 0
-        """The number of rows, and of rows whose mean latency is not between minimum and maximum."""
+        self.rows = self.wrong = self.miscounted = 0
+        """The number of rows, of rows whose mean latency is not between minimum and maximum, and of rows whose number of
+        latencies is not the printed rate × the length of the row."""
         self.sized = size > 0
 
     @property
@@ -290,6 +291,13 @@ class CountsTally:
             return
         self.repeated |= row.at_s <= before.at_s
         divisor = length if self._own_divisor else before.seconds or 1.0
+        if row.messages is not None:
+            by_rate = _range(row.received, min(divisor, length), max(divisor, length), self._subscribers)
+            self.miscounted += not (
+                by_rate.low <= row.messages <= by_rate.high
+                or near(row.messages, by_rate.low, self._subscribers)
+                or near(row.messages, by_rate.high, self._subscribers)
+            )
         repeats = self._form is OF_1_3 and row.bytes == before.bytes
         for arrived, spans in zip(self._add(row, divisor, divisor, repeats=repeats), self._spans, strict=True):
             for span in spans:

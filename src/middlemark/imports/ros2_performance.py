@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.lines import Lines, number, whole
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, imported_warning
+from middlemark.imports.plausible import contradiction, near
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import Summary, Times
 from middlemark.model.units import format_count
@@ -94,8 +95,33 @@ def _row(names: list[str], fields: list[bytes]) -> ImportedTrial | None:
         samples=received,
         counts=TrialCounts(received=received, late=late, lost=lost),
         counted=("received", "late", "lost"),
-        warnings=(imported_warning(where), _NO_QUANTILES, *_cut(too_late)),
+        warnings=(
+            imported_warning(where),
+            _NO_QUANTILES,
+            *_cut(too_late),
+            *_shares(values, received, late, too_late, lost),
+        ),
     )
+
+
+def _shares(values: Mapping[str, bytes], received: int, late: int, too_late: int, lost: int) -> list[RunWarning]:
+    """Return a warning for each printed per cent that the counts do not give."""
+    found = []
+    for name, part, of in (("late", late, received), ("too_late", too_late, received), ("lost", lost, received + lost)):
+        text = values.get(f"{name}[%]", values.get(f"{name}_perc"))
+        try:
+            printed = None if text is None else number(text)
+        except ValueError:  # without messages, the tool prints nan
+            printed = None
+        share = 100 * part / (of or 1)
+        if printed is not None and not near(printed, share, _SHARE_ROUNDING):
+            differs = f"{name} is printed as {printed:g} %, but its counts give {share:.4g} %"
+            found.append(contradiction(differs, "the counts are used"))
+    return found
+
+
+_SHARE_ROUNDING = 1e-4
+"""A printed per cent may differ from the counts by this number of per cents: totals are cut to four digits."""
 
 
 _NO_QUANTILES = RunWarning(

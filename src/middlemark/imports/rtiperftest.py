@@ -1,5 +1,6 @@
 """Read RTI's perftest with ``-outputFormat json``: one object per data length. Only a publisher's log has latencies."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from middlemark.imports.columns import Form, PrintedColumn, summary_columns
 from middlemark.imports.log import ImportedTrial, Log, LogFormat, cell, halved, imported_warning
 from middlemark.imports.objects import Element, Objects, count, elements, figure, text_of
-from middlemark.imports.plausible import differ
+from middlemark.imports.plausible import contradiction, differ
 from middlemark.imports.values import Values
 from middlemark.model.outcome import RunWarning, TrialCounts
 from middlemark.model.times import QUANTILES, Summary, Times
@@ -79,6 +80,8 @@ class PrintedIntervals:
         self.number = 0
         self.last: Mapping[str, Any] = {}
         self.rates = Values()
+        self.repeated = 0
+        """The number of intervals that repeat the interval before."""
         for each in listed if isinstance(listed, list) else ():
             if isinstance(each, dict):
                 self.add(each)
@@ -86,9 +89,30 @@ class PrintedIntervals:
     def add(self, figures: Mapping[str, Any]) -> None:
         """Add an interval."""
         self.number += 1
+        self.repeated += self._repeats(figures)
         self.last = figures
         if (hz := figure(figures.get("packets/s"))) is not None:
             self.rates.add(hz)
+
+    def _repeats(self, figures: Mapping[str, Any]) -> bool:
+        """Say whether the figures cannot be those of a new interval.
+
+        A subscriber's total grows by its rate. Two round trips of a publisher may be equal, but the second changes the
+        standard deviation, which is of all round trips so far. The first round trip has no line.
+        """
+        total, before = figure(figures.get("packets")), figure(self.last.get("packets"))
+        if total is not None and before is not None:
+            return total <= before and (figure(figures.get("packets/s")) or 0.0) > 0
+        last, mean, stdev = (figure(figures.get(name)) for name in ("latency", "latency_ave", "latency_std"))
+        if figures != self.last or last is None or mean is None or stdev is None:
+            return False
+        share = 1 / (self.number + 1)
+        expected = math.sqrt((1 - share) * (stdev**2 + share * (last - mean) ** 2))
+        return abs(expected - stdev) > _STDEV_ROUNDING
+
+
+_STDEV_ROUNDING = 0.2
+"""The standard deviations of two lines are printed with one decimal of a µs, so they may be too far apart by this."""
 
 
 def measured_of(value: Mapping[str, Any]) -> ImportedTrial | None:
@@ -126,6 +150,7 @@ def _latency(length: int, summary: Mapping[str, Any] | None, intervals: PrintedI
         imported_warning(where),
         halved(TOOL, ", in whole µs, and calls it one-way"),
         *_cut(summary),
+        *_repeated(intervals),
         *_costs(figures),
     ]
     warnings.append(
@@ -194,8 +219,15 @@ def _throughput(length: int, summary: Mapping[str, Any] | None, intervals: Print
         counted=("received", "lost") if lost is not None else ("received",),
         rate_hz=rate,
         rate_total_hz=rate,
-        warnings=(imported_warning(where), *doubts, *_cut(summary), *_costs(figures)),
+        warnings=(imported_warning(where), *doubts, *_cut(summary), *_repeated(intervals), *_costs(figures)),
     )
+
+
+def _repeated(intervals: PrintedIntervals) -> list[RunWarning]:
+    if not intervals.repeated:
+        return []
+    text = f"{intervals.repeated:,} of its intervals repeat the interval before"
+    return [contradiction(text, "all intervals are counted")]
 
 
 def _cut(summary: object) -> list[RunWarning]:
