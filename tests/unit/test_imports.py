@@ -484,3 +484,15 @@ def test_figures_of_a_document_become_rows_without_samples():
 def test_wrong_figures_are_refused_with_their_place(was, becomes, problem):
     with pytest.raises(NotRead, match=re.escape(problem)):
         read(FIGURES.replace(was, becomes, 1).encode())
+
+
+FORMS = [form for log_format in FORMATS for form in log_format.forms if form.versions != "another program"]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.tool} {form.versions}")
+def test_each_form_names_the_file_and_the_version_of_the_source_that_was_read(form):
+    for part in form.source.split(", "):
+        files, at, version = part.rpartition(" at ")
+        assert at
+        assert re.match(r"\S+/\w+\.(?:c|cc|cpp|cxx|hpp|py|rs)\b", files), part
+        assert re.match(r"(?:[vV]?\d+\.\d|release-|[0-9a-f]{7,8}$)", version), part

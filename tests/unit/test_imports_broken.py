@@ -6,8 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from imports_cases import PASTED, READ, blocks, fixture, one, printed, read
 
-from middlemark.imports import FORMATS, NotRead, find, refusal
+from middlemark.imports import FORMATS, NotRead, find, how_many_unread, refusal
 from middlemark.imports.lines import LONGEST, Lines
+from middlemark.imports.log import not_read
 from middlemark.model.times import QUANTILES
 
 pytestmark = pytest.mark.slow
@@ -74,6 +75,32 @@ def test_a_last_line_without_a_line_end_is_incomplete(path):
     number, text = log.first_unread
     assert number == data.count(b"\n") + 1
     assert data.splitlines()[-1].decode().strip().startswith(text[:20])
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["user@host:~$ ddsperf pub", "[me@lab-1 build]$ ", "root@rig:/opt# ./ddsperf sub", "$ ddsperf ping",
+     "(venv) me@box:~/x$ ls", "me@mac ~ % ddsperf", "PS C:\\build> ddsperf.exe pub", "C:\\build>ddsperf.exe pub"],
+)  # fmt: skip
+def test_prompts_above_and_below_a_log_are_no_damage(prompt: str) -> None:
+    data = fixture("ddsperf/ping.log")
+    pasted = read(f"{prompt}\n".encode() + data + f"{prompt}\n".encode())
+    assert (pasted.measured, pasted.unread, pasted.prompts) == (read(data).measured, 2, 2)
+    assert not_read(pasted) is None
+    assert "2 of 15 lines could not be read (2 shell prompts); the first, line 1: " in how_many_unread(pasted)
+
+
+def test_other_text_in_a_paste_is_not_called_a_cut_only() -> None:
+    log = read(b"Here is what I get:\n" + fixture("ddsperf/ping.log"))
+    assert (log.unread, log.prompts) == (1, 0)
+    warning = not_read(log)
+    assert warning is not None
+    assert "other text in a paste does no harm" in warning.advice
+
+
+def test_blank_lines_count_in_the_number_of_lines_and_in_the_number_of_a_line() -> None:
+    log = read(b"\n\n" + fixture("ddsperf/ping.log") + b"\n \n[1] 2.0")
+    assert how_many_unread(log) == "1 of 18 lines could not be read; the first, line 18: [1] 2.0"
 
 
 def test_a_truncated_figure_is_not_read():
@@ -150,8 +177,8 @@ def test_a_file_that_is_no_log_is_refused_with_its_first_line_and_the_formats(da
     assert all(each.name in text for each in FORMATS)
 
 
-def whole_lines(data: bytes) -> int:
-    return sum(bool(each.strip()) for each in data.replace(b"\r", b"\n").replace(b"\0", b"\n").split(b"\n"))
+def most_lines(data: bytes) -> int:
+    return len(data.replace(b"\r", b"\n").replace(b"\0", b"\n").split(b"\n"))
 
 
 def attempt(data: bytes):
@@ -224,7 +251,7 @@ def test_no_format_ends_in_a_traceback_for_any_input(form, parts):
 def _holds(data: bytes, log) -> None:
     assert 0 <= log.unread <= log.lines
     if log.unit == "line":
-        assert log.lines <= whole_lines(data)
+        assert log.lines <= most_lines(data)
     assert (log.first_unread is None) == (log.unread == 0)
     assert len(log.measured) <= log.lines
     if log.measured:

@@ -35,7 +35,8 @@ class PrintedColumn(msgspec.Struct, frozen=True):
 class Form(msgspec.Struct, frozen=True):
     """One form of a tool's output.
 
-    ``source``: the file of the tool that prints the form; ``known_by``: words that identify the form.
+    ``source``: the file of the tool that prints the form, and the tags or the commit whose text was read;
+    ``known_by``: words that identify the form.
     """
 
     tool: str

@@ -29,14 +29,14 @@ PING_FORM = Form(
     tool=TOOL,
     versions="0.5 to 11",
     known_by="size … mean … cnt",
-    source="src/tools/ddsperf/ddsperf.c",
+    source="src/tools/ddsperf/ddsperf.c at V0.5.0 to 11.0.1",
     columns=(*summary_columns("half round trip", "us", "interval", "round_trip", _FIGURES), _COUNT),
 )
 SUBLAT_FORM = Form(
     tool=f"{TOOL} -l sub",
     versions="0.8.0 and later",
     known_by="sublat … size … mean … cnt",
-    source=PING_FORM.source,
+    source="src/tools/ddsperf/ddsperf.c at 0.8.0 to 11.0.1",
     columns=(*summary_columns("one way", "us", "interval", "one_way_from_sent", _FIGURES), _COUNT),
 )
 SUB_FORM = Form(
@@ -210,9 +210,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         if len(pings) + len(subscribers) + len(costs) + len(costs[row]) > _MOST:
             raise NotRead(f"more than {_MOST:,} processes and sizes in one file: this is not the log of a measurement")
     rows = _rows(pings, subscribers, timeouts, publishers)
-    return Log(
-        measured=tuple(_costed(rows, costs)), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread
-    )
+    return lines.log(tuple(_costed(rows, costs)))
 
 
 def _received(line: bytes, row: str, subscribers: dict[tuple[int, int], _Subscriber]) -> bool:

@@ -18,7 +18,7 @@ FORM = Form(
     tool=TOOL,
     versions="1.7",
     known_by='"benchmarks": [',
-    source="src/json_reporter.cc",
+    source="src/json_reporter.cc at v1.7.0 and v1.7.1",
     columns=(
         PrintedColumn("real_time", "duration", "ns", "run", "round_trip", "of one iteration, in time_unit"),
         PrintedColumn("bytes_per_second", "rate", "bytes/s", "run", "size", "by processor time, except for /real_time"),

@@ -16,7 +16,7 @@ FORM = Form(
     tool=TOOL,
     versions="3.1 and later, --json",
     known_by='"test_start": {',
-    source="iperf_api.c",
+    source="src/iperf_api.c at 3.1 to 3.21",
     columns=(
         PrintedColumn("blksize", "other", "bytes", "run", "size", "of a write; of a datagram over UDP"),
         PrintedColumn("sum_received.bits_per_second", "rate", "bit/s", "run", "received", "TCP"),

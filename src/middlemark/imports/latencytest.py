@@ -26,12 +26,12 @@ _FIGURES = {
 }
 
 
-def _form(versions: str, known_by: str, kind: Kind, note: str) -> Form:
+def _form(versions: str, known_by: str, kind: Kind, note: str, source: str) -> Form:
     return Form(
         tool=TOOL,
         versions=versions,
         known_by=known_by,
-        source="LatencyTestPublisher.cpp",
+        source=source,
         columns=(
             PrintedColumn("Bytes", "other", "bytes", "run", "size", note),
             PrintedColumn("Samples", "count", "", "run", "received"),
@@ -40,23 +40,31 @@ def _form(versions: str, known_by: str, kind: Kind, note: str) -> Form:
     )
 
 
-HALVES = _form("1.9.4 and later", "three decimals, Overhead … ns or us", "half round trip", "")
+_SOURCE = "test/performance/latency/LatencyTestPublisher.cpp at v1.9.4 to v3.6.2"
+HALVES = _form("1.9.4 and later", "three decimals, Overhead … ns or us", "half round trip", "", _SOURCE)
 RAW_FORM = Form(
     tool=TOOL,
     versions="2.9, --export_raw_data",
     known_by="Sample,Payload [Bytes],Latency [us]",
-    source="LatencyTestPublisher.cpp",
+    source="test/performance/latency/LatencyTestPublisher.cpp at v2.9.1",
     columns=(
         PrintedColumn("Payload [Bytes]", "other", "bytes", "interval", "size"),
         PrintedColumn("Latency [us]", "half round trip", "us", "interval", "round_trip", "one line per round trip"),
     ),
 )
-UNKNOWN = _form("another program", "three decimals without Overhead", "round trip", "as printed")
+UNKNOWN = _form(
+    "another program",
+    "three decimals without Overhead",
+    "round trip",
+    "as printed",
+    "not known: the program names itself nowhere",
+)
 REFUSED = _form(
     "before 1.9.4",
     "two decimals",
     "round trip",
     "whole up to 1.8.1 and in 1.9.0, halves in 1.8.2, 1.8.3 and 1.9.1 to 1.9.3; refused",
+    "test/performance/LatencyTestPublisher.cpp at v1.8.1 to v1.9.3",
 )
 
 # Figures always have three decimals, so a comma before three last digits is a decimal comma.
@@ -99,7 +107,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
             processes = 1 if _INTRAPROCESS.fullmatch(line) else processes
         elif _HEADER.fullmatch(line) is None:
             lines.refuse(index, line)
-    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(tuple(measured))
 
 
 def _row(form: Form, processes: int | None, size: int, samples: int, us: list[float]) -> ImportedTrial:
@@ -126,7 +134,7 @@ def _read_raw(blocks: Iterable[bytes]) -> Log:
     for size, halves in sorted(by_size.items()):
         summary = halves.summary(RAW_FORM["Latency [us]"].ns)
         measured.append(_measured(HALVES, None, size, halves.number, summary))
-    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(tuple(measured))
 
 
 def _measured(form: Form, processes: int | None, size: int, samples: int, summary: Summary) -> ImportedTrial:

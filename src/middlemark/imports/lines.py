@@ -4,6 +4,8 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 
+from middlemark.imports.log import ImportedTrial, Log
+
 LONGEST = 1 << 20
 """A longer line is dropped while it is read, and counts as not read: no tool writes such lines."""
 
@@ -11,6 +13,12 @@ _ENDS = bytes.maketrans(b"\r\0", b"\n\n")
 """A carriage return and the zero bytes that a crash leaves in a file also end a line."""
 
 _COLOURS = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
+_PROMPT = re.compile(
+    rb"\s*(?:\([^()]{1,60}\) ?)?"  # the name of a virtual environment
+    rb"(?:(?:\[?[\w.+-]{1,60}@[\w.-]{1,60}[ :][^$#%>]{0,200}[$#%>]|\$|PS [A-Z]:[^>]{0,200}>)(?: |$)"
+    rb"|[A-Z]:\\[^>]{0,200}>)"
+)
+"""A shell's prompt, with or without a command: of bash, zsh, PowerShell or cmd."""
 _SHOWN = 60
 MOST = 10**15
 """A number in a log must be smaller than this, whatever its unit. Otherwise it is an error."""
@@ -28,9 +36,11 @@ class Lines:
         self._blocks = blocks
         self.number = 0
         """The number of lines before the current list, including empty lines."""
-        self.filled = 0
-        """The number of non-empty lines so far."""
+        self.total = 0
+        """The number of lines so far, including empty lines."""
         self.unread = 0
+        self.prompts = 0
+        """The number of lines in ``unread`` that are shell prompts."""
         self.first_unread: tuple[int, str] | None = None
         """The number, from 1, and the beginning of the first line that was not read."""
 
@@ -52,20 +62,31 @@ class Lines:
             if lines:
                 yield lines
                 self.number += len(lines)
-                self.filled += len(lines) - lines.count(b"") - sum(map(bytes.isspace, lines))
+                self.total += len(lines)
             if len(rest) > LONGEST:
                 self.refuse(0, rest)
-                self.filled += 1
+                self.total += 1
                 dropping, rest = True, b""
         if rest.strip():
-            self.filled += 1
+            self.total += 1
             self.refuse(0, rest)
 
     def refuse(self, index: int, line: bytes) -> None:
         """Count a line of the current list as not read. ``index``: the line's position in the list."""
         self.unread += 1
+        self.prompts += _PROMPT.match(line) is not None
         if self.first_unread is None:
             self.first_unread = (self.number + index + 1, shown(line))
+
+    def log(self, measured: tuple[ImportedTrial, ...]) -> Log:
+        """Return the log with these trials and the numbers of lines. Call it after the last line."""
+        return Log(
+            measured=measured,
+            lines=self.total,
+            unread=self.unread,
+            prompts=self.prompts,
+            first_unread=self.first_unread,
+        )
 
     def each(self) -> Iterator[tuple[int, bytes]]:
         """Yield every non-empty line, stripped and without colours, with the index for ``refuse``."""

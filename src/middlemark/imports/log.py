@@ -13,6 +13,7 @@ from middlemark.model.levels import Level
 from middlemark.model.outcome import Arrived, Failure, RunWarning, Sent, TrialCounts, WorkerCost
 from middlemark.model.protocol import RoleKind
 from middlemark.model.times import Times
+from middlemark.model.units import format_count
 
 
 class Records(msgspec.Struct, frozen=True, eq=False):
@@ -52,12 +53,14 @@ class ImportedTrial(msgspec.Struct, frozen=True, kw_only=True):
 class Log(msgspec.Struct, frozen=True, kw_only=True):
     """The result of reading a log.
 
-    ``lines`` and ``unread`` count non-empty lines, or measurements if the log is JSON.
+    ``lines`` and ``unread`` count lines, or measurements if the log is JSON. ``prompts``: the unread lines that are
+    shell prompts.
     """
 
     measured: tuple[ImportedTrial, ...]
     lines: int
     unread: int
+    prompts: int = 0
     first_unread: tuple[int, str] | None = None
     unit: str = "line"
     """The unit of ``lines``: line or measurement."""
@@ -138,13 +141,14 @@ def no_result(of: Cell, seen: str) -> ImportedTrial:
 
 
 def not_read(log: Log) -> RunWarning | None:
-    """Return the warning about a log that could not be read completely, or None."""
-    if not log.unread:
+    """Return the warning about a log that could not be read completely, or None. Shell prompts are no damage."""
+    if log.unread == log.prompts:
         return None
     return RunWarning(
         "log-damaged",
         f"its log: {how_many_unread(log)}",
-        "the log was cut off, or two processes wrote into it; import it as the tool wrote it, one file per process",
+        "other text in a paste does no harm; otherwise the log was cut off, or two processes wrote into it: import it "
+        "as the tool wrote it, one file per process",
     )
 
 
@@ -152,4 +156,5 @@ def how_many_unread(log: Log) -> str:
     """Say how much of a log could not be read, and show the first line or measurement that could not be read."""
     lines = log.unit if log.lines == 1 else f"{log.unit}s"
     first = f"; the first, {log.unit} {log.first_unread[0]:,}: {log.first_unread[1]}" if log.first_unread else ""
-    return f"{log.unread:,} of {log.lines:,} {lines} could not be read{first}"
+    prompts = f" ({format_count(log.prompts, 'shell prompt')})" if log.prompts else ""
+    return f"{log.unread:,} of {log.lines:,} {lines} could not be read{prompts}{first}"

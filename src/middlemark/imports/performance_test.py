@@ -101,7 +101,7 @@ def _read_csv(blocks: Iterable[bytes]) -> Log:
         else:
             lines.refuse(index, line)
     measured = tuple(_measured(each, each.tally) for each in experiments if each.tally)
-    return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(measured)
 
 
 _NAMES = {

@@ -14,7 +14,11 @@ from middlemark.imports.columns import Form, Over, PrintedColumn, summary_column
 from middlemark.imports.plausible import between, near
 from middlemark.model.times import Summary
 
-_SOURCE = "analysis_result.cpp (columns), data_runner.hpp (division)"
+_SOURCE = (
+    "performance_test/src/experiment_execution/analysis_result.cpp (columns) and "
+    "performance_test/src/data_running/data_runner.hpp (division) at release-crystal-20190820 to "
+    "release-dashing-20191031"
+)
 _TIMES = {
     "latency_min (ms)": "min",
     "latency_max (ms)": "max",
@@ -55,21 +59,21 @@ UP_TO_1_1 = _form(
 OF_1_3 = _form(
     "1.3",
     "Performance Test Version: 1.3",
-    "subscriber_stats.hpp",
+    "performance_test/src/experiment_metrics/subscriber_stats.hpp at 0e79f362",
     "the divisor of this row; in the first row the time since the machine's start",
     so_far=True,
 )
 SINCE_2 = _form(
     "2",
     "no columns pub_loop_res…",
-    "subscriber_stats.hpp",
+    "performance_test/include/performance_test/experiment_metrics/subscriber_stats.hpp at b0d5ff91",
     "the divisor of this row; in the first row the time since the machine's start",
 )
 JSON_FORM = Form(
     tool="performance_test",
     versions="JSON, 1.0",
     known_by="analysis_results",
-    source="JsonLogger",
+    source="performance_test/src/utilities/json_logger.hpp at 006d1678",
     columns=(
         PrintedColumn("experiment_start", "duration", "ns", "so far", "", "the time since the start"),
         PrintedColumn("loop_start", "duration", "ns", "interval", "", "the length of this row"),
@@ -260,8 +264,8 @@ class CountsTally:
         self.repeated = False
         """True if the time in the rows goes backwards."""
         self.rows = self.wrong = self.miscounted = 0
-        """The number of rows, of rows whose mean latency is not between minimum and maximum, and of rows whose number of
-        latencies is not the printed rate × the length of the row."""
+        """The number of rows, of rows whose mean latency is not between minimum and maximum, and of rows whose number
+        of latencies is not the printed rate × the length of the row."""
         self.sized = size > 0
 
     @property

@@ -15,9 +15,9 @@ _PREFIX = "BasicPerformanceMetrics."
 _LATENCIES = {"MEAN_LATENCY": "mean", "MAX_LATENCY": "max", "MIN_LATENCY": "min"}
 FORM = Form(
     tool=TOOL,
-    versions="1 to 3",
+    versions="0.30 to 4.5",
     known_by=f'"{_PREFIX}…',
-    source="basic_performance_calculator.py",
+    source="ros2_benchmark/ros2_benchmark/basic_performance_calculator.py at v0.30.0-dp to v4.5-0",
     columns=(
         *summary_columns("one way", "ms", "run", "one_way_from_sent", _LATENCIES),
         PrintedColumn("MEAN_FRAME_RATE", "rate", "1/s", "run", "received"),

@@ -15,12 +15,12 @@ TOOL = "ros2-performance"
 _ADAPTER = f"middleware unknown ({TOOL})"
 
 
-def _form(versions: str, names: Mapping[str, str], times: Mapping[str, str]) -> Form:
+def _form(versions: str, source: str, names: Mapping[str, str], times: Mapping[str, str]) -> Form:
     return Form(
         tool=TOOL,
         versions=versions,
         known_by=next(iter(names)),
-        source="tracker.cpp, stat_logger.cpp",
+        source=source,
         columns=(
             *(PrintedColumn(name, "count", "", "run", becomes) for name, becomes in names.items()),
             *summary_columns("one way", "us", "run", "one_way_from_sent", dict(times)),
@@ -30,11 +30,13 @@ def _form(versions: str, names: Mapping[str, str], times: Mapping[str, str]) -> 
 
 OLD = _form(
     "until January 2022",
+    "performance_test/src/tracker.cpp and performance_test/src/utils/stat_logger.cpp at 6846c95",
     {"received[#]": "received", "late[#]": "late", "too_late[#]": "", "lost[#]": "lost"},
     {"mean[us]": "mean", "sd[us]": "stdev", "min[us]": "min", "max[us]": "max"},
 )
 NEW = _form(
     "since December 2023",
+    "performance_metrics/src/tracker.cpp and performance_metrics/src/stat_logger.cpp at d47cfb2",
     {"received_msgs": "received", "late_msgs": "late", "too_late_msgs": "", "lost_msgs": "lost"},
     {"mean_us": "mean", "sd_us": "stdev", "min_us": "min", "max_us": "max"},
 )
@@ -66,7 +68,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
                 measured.append(row)
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
-    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(tuple(measured))
 
 
 def _row(names: list[str], fields: list[bytes]) -> ImportedTrial | None:

@@ -24,7 +24,7 @@ _FULL = 1_000
 """The 99 % of a second is used only if the second has at least this number of round trips."""
 
 
-def _form(versions: str, known_by: str, kind: Kind, *, quantiles: bool) -> Form:
+def _form(versions: str, known_by: str, source: str, kind: Kind, *, quantiles: bool) -> Form:
     """Return the columns in the order of a line, without the number of the second."""
     times = {"median": "p50", "min": "min", **({"99%": "p99", "max": "max"} if quantiles else {})}
     calls = {"median": "p50", "min": "min"}
@@ -32,7 +32,7 @@ def _form(versions: str, known_by: str, kind: Kind, *, quantiles: bool) -> Form:
         tool=TOOL,
         versions=versions,
         known_by=known_by,
-        source="examples/roundtrip/ping.c",
+        source=source,
         columns=(
             PrintedColumn("Count", "count", "", "interval", "received"),
             *summary_columns(kind, "us", "interval", "round_trip", times),
@@ -44,9 +44,18 @@ def _form(versions: str, known_by: str, kind: Kind, *, quantiles: bool) -> Form:
     )
 
 
-NINE = _form("April to August 2018", "Round trip time, nine columns", "whole round trip", quantiles=False)
-WHOLE = _form("August 2018", "Round trip time, twelve columns", "whole round trip", quantiles=True)
-HALVES = _form("0.1.0 and later", "Latency [us]", "half round trip", quantiles=True)
+_PING_C = "examples/roundtrip/ping.c"
+NINE = _form(
+    "April to August 2018",
+    "Round trip time, nine columns",
+    f"{_PING_C} at 11d9ce37",
+    "whole round trip",
+    quantiles=False,
+)
+WHOLE = _form(
+    "August 2018", "Round trip time, twelve columns", f"{_PING_C} at e062da67", "whole round trip", quantiles=True
+)
+HALVES = _form("0.1.0 and later", "Latency [us]", f"{_PING_C} at V0.1.0 to 11.0.1", "half round trip", quantiles=True)
 
 _HEADER = re.compile(rb"# payloadSize: (\d{1,12}) \| numSamples: \d+ \| timeOut: -?\d+")
 _FIGURES = rb"((?: +\d{1,12}){%d}|(?: +\d{1,12}){%d})" % (len(NINE.columns), len(HALVES.columns))
@@ -180,7 +189,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
     for before, run in itertools.pairwise(runs):
         before.refused |= run.mixed  # lines of this run and of the next may be mixed
     measured = tuple(each for run in runs for each in _trials(run))
-    return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(measured)
 
 
 def _trials(run: _Run) -> Iterator[ImportedTrial]:

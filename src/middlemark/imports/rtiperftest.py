@@ -30,12 +30,12 @@ _LATENCIES = {
 }
 
 
-def _form(versions: str, known_by: str, rate: str, names: Mapping[str, str]) -> Form:
+def _form(versions: str, source: str, known_by: str, rate: str, names: Mapping[str, str]) -> Form:
     return Form(
         tool=TOOL,
         versions=versions,
         known_by=known_by,
-        source="PerftestPrinter.cxx",
+        source=source,
         columns=(
             *summary_columns("half round trip", "us", "run", "round_trip", dict(names)),
             PrintedColumn("packets, Total Samples", "count", "", "so far", "received"),
@@ -50,11 +50,24 @@ _CSV_NAMES = {
     {"ave": "Ave", "std": "Std", "min": "Min", "max": "Max"}.get(key[8:], f"{key[8:]}%"): field
     for key, field in _LATENCIES.items()
 }
+_PRINTER = "srcCppCommon/PerftestPrinter.cxx"
 FORMS = (
-    _form("3.0.1 and later, -outputFormat json", '"perftest": [', "packets/sAve, packets/s_ave", _LATENCIES),
-    _form("3.1 to 3.3, CSV", "Length (Bytes)", "Ave Samples/s", _CSV_NAMES),
-    _form("4, CSV", "Sample Size (Bytes)", "Ave Samples/s", _CSV_NAMES),
-    _form("before 3.1; later -outputFormat legacy", "Length: … Latency: Ave", "Packets/s(ave)", _CSV_NAMES),
+    _form(
+        "3.0.1 and later, -outputFormat json",
+        f"{_PRINTER} at 3.1 to 4.3",
+        '"perftest": [',
+        "packets/sAve, packets/s_ave",
+        _LATENCIES,
+    ),
+    _form("3.1 to 3.3, CSV", f"{_PRINTER} at 3.1 to 3.3", "Length (Bytes)", "Ave Samples/s", _CSV_NAMES),
+    _form("4, CSV", f"{_PRINTER} at 4.0 to 4.3", "Sample Size (Bytes)", "Ave Samples/s", _CSV_NAMES),
+    _form(
+        "before 3.1; later -outputFormat legacy",
+        f"srcCpp/perftest_publisher.cxx at 2.4 and 3.0.1, {_PRINTER} at 3.1 to 4.3",
+        "Length: … Latency: Ave",
+        "Packets/s(ave)",
+        _CSV_NAMES,
+    ),
 )
 
 

@@ -85,7 +85,7 @@ class _Documents:
 
     def log(self, lines: Lines) -> Log:
         trials = tuple(trial for each in self.found if (trial := measured_of(each)) is not None)
-        return Log(measured=trials, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+        return lines.log(trials)
 
 
 def _read_csv(blocks: Iterable[bytes]) -> Log:

@@ -30,7 +30,7 @@ def _form(known_by: str, kind: Kind) -> Form:
         tool=TOOL,
         versions="3.7",
         known_by=known_by,
-        source="client.cpp",
+        source="src/client.cpp at 3.7",
         columns=(
             *summary_columns(kind, "us", "run", "round_trip", _PERCENTILES),
             PrintedColumn("observations", "count", "", "run", "received"),
@@ -45,7 +45,7 @@ RATE = Form(
     tool=f"{TOOL} throughput",
     versions="3.7",
     known_by="Summary: Message Rate is",
-    source="client.cpp",
+    source="src/client.cpp at 3.7",
     columns=(PrintedColumn("Message Rate", "rate", "1/s", "run", "sent", "sent by the client, not arrived"),),
 )
 
@@ -101,7 +101,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         elif runs:
             _figure(runs[-1], text)
     measured = tuple(_stream(each) if each.form is RATE else _round_trips(each) for each in runs)
-    return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(measured)
 
 
 def _figure(run: _SockperfRun, text: bytes) -> None:

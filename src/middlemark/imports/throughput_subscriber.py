@@ -15,7 +15,7 @@ FORM = Form(
     tool=TOOL,
     versions="0.1.0 to 11",
     known_by="=== [Subscriber]",
-    source="examples/throughput/subscriber.c",
+    source="examples/throughput/subscriber.c at V0.1.0 to 11.0.1",
     columns=(
         PrintedColumn("[Subscriber]", "duration", "s", "interval", "", "the length of the interval"),
         PrintedColumn("Payload size", "other", "bytes", "interval", "size"),
@@ -88,7 +88,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
     measured = tuple(map(_measured, runs))
-    return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(measured)
 
 
 def _measured(run: _Intervals) -> ImportedTrial:

@@ -27,7 +27,7 @@ FORM = Form(
     tool=TOOL,
     versions="1.9.4 to 3",
     known_by="Bytes,Demand,Recovery Time; --export_csv",
-    source="ThroughputPublisher.cpp",
+    source="test/performance/throughput/ThroughputPublisher.cpp at v1.9.4 to v3.6.2",
     columns=(
         PrintedColumn("Sent Samples", "count", "", "run", "sent"),
         PrintedColumn("Rec Samples", "count", "", "run", "received", "all subscribers together"),
@@ -48,7 +48,7 @@ def _read(blocks: Iterable[bytes]) -> Log:
             measured.append(_row([number(each) for each in row.groups()]))
         elif _CSV_HEADER.fullmatch(line) is None and _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
-    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(tuple(measured))
 
 
 def _row(figures: list[float]) -> ImportedTrial:

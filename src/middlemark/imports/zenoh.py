@@ -13,9 +13,9 @@ from middlemark.model.times import Times
 
 PING_FORM = Form(
     tool="z_ping",
-    versions="0.7 to 1",
+    versions="0.6 to 1",
     known_by="… bytes: seq=… rtt=…",
-    source="examples/z_ping.rs",
+    source="examples/examples/z_ping.rs at 0.6.0-beta.1 to 1.9.0",
     columns=(
         PrintedColumn("rtt", "whole round trip", "us", "interval", "round_trip", "one line per round trip"),
         PrintedColumn("lat", "half round trip", "us", "interval", "", "cut off to whole µs, so rtt is used"),
@@ -23,9 +23,9 @@ PING_FORM = Form(
 )
 RATE_FORM = Form(
     tool="z_sub_thr",
-    versions="0.7 to 1",
+    versions="0.5 to 1",
     known_by="… msg/s",
-    source="examples/z_sub_thr.rs",
+    source="examples/examples/z_sub_thr.rs at 0.6.0-beta.1 to 1.9.0, zenoh/examples/zenoh/z_sub_thr.rs at 0.5.0-beta.1",
     columns=(
         PrintedColumn("msg/s", "rate", "1/s", "interval", "received", "a round of -n messages"),
         PrintedColumn("Received", "count", "", "run", "received"),
@@ -69,7 +69,7 @@ def _read_ping(blocks: Iterable[bytes]) -> Log:
         elif _OTHER.fullmatch(line) is None:
             lines.refuse(index, line)
     measured = tuple(map(_round_trips, runs))
-    return Log(measured=measured, lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(measured)
 
 
 def _round_trips(run: _PingRun) -> ImportedTrial:
@@ -104,7 +104,7 @@ def _read_rates(blocks: Iterable[bytes]) -> Log:
             lines.refuse(index, line)
     if rates.number:
         measured.append(_stream(rates, None, 0.0))
-    return Log(measured=tuple(measured), lines=lines.filled, unread=lines.unread, first_unread=lines.first_unread)
+    return lines.log(tuple(measured))
 
 
 def _stream(rates: Values, received: int | None, seconds: float) -> ImportedTrial:
