@@ -73,3 +73,48 @@ def test_a_cut_document_has_no_figure(name: str) -> None:
     data = fixture(f"pasted/{name}")
     log = read(data[: int(len(data) * 0.9)])
     assert (log.measured, log.unread) == ((), 1)
+
+
+SUB_THR = {
+    "0.5.0-beta.1, which prints only rounds, until it is ended": (
+        b"New zenoh...\nNew workspace...\n2500000.5 msg/s\n2000000 msg/s\n4000000.25 msg/s\n",
+        (2_500_000.5, None),
+    ),
+    "1.0 and later, after its last round, without a total": (
+        b"Press CTRL-C to quit...\n1250000.0625 msg/s\n1000000 msg/s\n",
+        (1_125_000.03125, None),
+    ),
+    "0.6.0-beta.1 and later, ended between two rounds": (
+        b"1900000 msg/s\n2100000 msg/s\nReceived 245678 messages over 0.15s: 1637853.3333333333msg/s\n",
+        (2_000_000, 245_678),
+    ),
+    "0.6.0-beta.1 and later, ended in its first round: 45,000 messages in 0.25 s": (
+        b"Received 45000 messages over 0.25s: 180123.4msg/s\n",
+        (180_000, 45_000),
+    ),
+}
+"""Logs with the lines of z_sub_thr.rs at the named tags, and by hand: the rate, and the number of received messages."""
+
+
+@pytest.mark.parametrize(("data", "expected"), SUB_THR.values(), ids=SUB_THR)
+def test_z_sub_thr_is_read_in_each_of_its_forms(data: bytes, expected: tuple[float, int | None]) -> None:
+    log = read(data)
+    stream = one(log)
+    assert (stream.cell.adapter, stream.cell.pattern, log.unread) == ("zenoh (z_sub_thr)", "stream", 0)
+    received = stream.counts.received if stream.counts is not None else None
+    assert (stream.rate_hz, received) == expected
+    assert "size" in stream.cell.unknown
+    assert ("median-of-rounds" in codes(stream)) == (b" msg/s" in data)
+    assert "contradiction" not in codes(stream)
+
+
+def test_two_runs_of_z_sub_thr_without_totals_are_two_trials() -> None:
+    run = b"Press CTRL-C to quit...\n%d msg/s\n%d msg/s\n"
+    log = read(run % (1_000_000, 1_200_000) + b"me@rig:~$ z_sub_thr -s 2\n" + run % (3_000_000, 3_200_000))
+    assert [each.rate_hz for each in log.measured] == [1_100_000, 3_100_000]
+    assert (log.unread, log.prompts) == (1, 1)
+
+
+def test_a_total_of_z_sub_thr_that_its_messages_and_seconds_do_not_give_is_marked() -> None:
+    stream = one(read(b"1000000 msg/s\nReceived 245678 messages over 0.25s: 5000000msg/s\n"))
+    assert "contradiction" in codes(stream)
