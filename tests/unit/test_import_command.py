@@ -291,3 +291,12 @@ def test_every_pasted_log_is_printed_in_each_format(path, tmp_path):
         result = imported(tmp_path / form, path, "--format", form)
         assert result.exception is None, result.exception
         assert result.output
+
+
+def test_a_median_of_zero_which_whole_microseconds_allow_is_shown_without_a_ratio(tmp_path):
+    log = tmp_path / "zero.log"
+    content = (FIXTURES / "roundtripping" / "short.log").read_text()
+    log.write_text(content.replace("       20       12 ", "        0        0 ", 1))
+    (cell,) = read_output("run", imported(tmp_path / "runs", log, "--format", "json").stdout)["cells"]
+    assert cell["round_trip_ns"]["p50"] == 0
+    assert "imported" in imported(tmp_path / "again", log).output

@@ -52,7 +52,7 @@ class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
     """The figure divided by the baseline's figure; None: there is no baseline."""
     times_first: float | None
-    """The figure divided by the figure of the first row of the ranking."""
+    """The figure divided by the figure of the first row of the ranking; None: the row failed, or that figure is 0."""
     standing: Standing
     is_candidate: bool
     """True if the row represents its middleware in the ranking, because it is the middleware's best row."""

@@ -209,7 +209,7 @@ class _Field:
                 row=each,
                 figure=self.figures[each.index],
                 ratio=self._ratio(each),
-                times_first=self.figures[each.index] / self.figures[cells[0].index],
+                times_first=self.figures[each.index] / first if (first := self.figures[cells[0].index]) else None,
                 standing=self._standing(each, found.get(each.index), verdict, each in eliminated),
                 is_candidate=each.index in names,
                 comparison=found.get(each.index),
