@@ -74,7 +74,8 @@ def test_with_another_version_or_library_there_is_no_verdict_on_the_language(imp
     [
         (
             "liblyra 4.3",
-            "pylyra udp and lyra udp, both with liblyra 4.3: Python takes 2.00 × as long at 64 B (significantly slower).",
+            "pylyra udp and lyra udp, both with liblyra 4.3: "
+            "Python takes 2.00 × as long at 64 B (significantly slower).",
         ),
         (
             "pure.lyra 2",
