@@ -326,7 +326,8 @@ TEST(Configuration, a_second_ping_in_one_worker_is_refused) {
 TEST(Configuration, an_unknown_role_is_named_with_its_place) {
   Json json = good();
   json["roles"][1]["role"] = "pang";
-  EXPECT_EQ(problems(json), "roles[1].role: \"pang\" is none of ping, pong, publisher, subscriber, client, server");
+  EXPECT_EQ(problems(json),
+            "roles[1].role: \"pang\" is none of ping, pong, publisher, subscriber, client, server, participant");
 }
 
 TEST(Configuration, an_empty_list_of_roles_is_refused) {
