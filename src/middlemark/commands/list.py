@@ -49,6 +49,7 @@ def adapters(verbose: bool, output_format: str) -> int:
     from middlemark.show import output
     from middlemark.show.json.listing import AdapterRow, AdaptersOutput, ListedAdapter, adapter_rows
     from middlemark.show.records import render
+    from middlemark.show.wrapping import as_typed
 
     workers, broken = find_workers()
     absent = left_out()
@@ -71,7 +72,7 @@ def adapters(verbose: bool, output_format: str) -> int:
         if verbose:
             _details(about, worker.path)
     for name, why in absent.items():
-        click.echo(f"{name:<{wide}} {'not built':<22} {why}")
+        click.echo(f"{name:<{wide}} {'not built':<22} {as_typed(why)}")
     for each in broken:
         _broken(each)
     if not workers and not absent:
