@@ -12,6 +12,7 @@ from conversation import Conversation, one_process
 
 from middlemark.model.cell import CAPABILITIES, FACTORS, Cell
 from middlemark.model.description import Worker
+from middlemark.model.protocol import ParticipantRequest
 from middlemark.stats.samples import load
 
 
@@ -120,11 +121,15 @@ REFUSED: dict[str, dict[str, Any]] = {
 }
 
 
-def refusal(worker: Worker, settings: dict[str, Any], scratch: Path) -> dict[str, Any]:
-    """Configure the worker with these settings; return the error that it must send before it exits with status 1."""
+def refusal(worker: Worker, settings: dict[str, Any], scratch: Path, *roles: ParticipantRequest) -> dict[str, Any]:
+    """Configure the worker with these settings; return the error that it must send before it exits with status 1.
+
+    ``roles``: the roles of the trial (default: a ping and a pong).
+    """
     with Conversation(worker.path) as talk:
         talk.expect("hello")
-        talk.send(command="configure", **one_process(default_cell(worker), scratch, **settings))
+        asked = one_process(default_cell(worker), scratch, **settings)
+        talk.send(command="configure", **asked | ({"roles": msgspec.to_builtins(roles)} if roles else {}))
         event = talk.expect("error", "ready")
         assert event["event"] == "error", f"the worker accepted {settings}"
         assert talk.next() is None
@@ -154,8 +159,13 @@ def test_levels_that_the_transport_does_not_list_are_refused(candidate: Candidat
         {"message_bytes": offered.max_bytes + 1},
         {"subscribers": 1 if offered.alone else 0},
     ]
+    participant = ParticipantRequest(
+        index=0, payload="filled", probe_s=0.01, idle_s=0.0, rate_hz=1.0, messages=1, samples_path=""
+    )
     for settings in lacking:
-        error = refusal(candidate.worker, {"transport": offered.name, **settings}, tmp_path)
+        of_crowd = settings == {"pattern": "crowd"}
+        asked = {"transport": offered.name, **settings, **({"subscribers": 1, "participants": 1} if of_crowd else {})}
+        error = refusal(candidate.worker, asked, tmp_path, *([participant] if of_crowd else []))
         assert error["code"] == "refused", (settings, error)
 
 
