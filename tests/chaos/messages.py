@@ -55,7 +55,7 @@ SHAPES = (
 PATIENCE = {
     channel: {"CONTROL_SILENCE_S": 1.0},
     following: {"CONTROL_SILENCE_S": 1.0, "RESULT_S": 1.0},
-    measurement: {"START_S": 1.0, "FIRST_TICK_S": 1.0, "STOP_S": 1.0},
+    measurement: {"HELLO_S": 1.0, "START_S": 1.0, "FIRST_TICK_S": 1.0, "STOP_S": 1.0},
 }
 """Shortened time limits, because the damaged worker may never send an event."""
 ENDS = (0, 1, 3)

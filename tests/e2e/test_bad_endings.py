@@ -87,7 +87,7 @@ def test_figures_are_kept_when_a_worker_hangs_at_its_end(bench: Bench) -> None:
     [cell] = ended.document["cells"]
     assert (ended.code, cell["failed"], cell["samples"]) == (0, None, 100)
     [warning] = [each for each in cell["warnings"] if each["code"] == "unclean-exit"]
-    assert "did not exit within 3 s of its result and was killed" in warning["text"]
+    assert "did not exit within 10 s of its result and was killed" in warning["text"]
 
 
 def interrupt(run: Run, number: int) -> Ended:

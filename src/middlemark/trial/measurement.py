@@ -50,8 +50,10 @@ from middlemark.trial.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
 from middlemark.trial.warnings import with_last_words
 from middlemark.trial.worker_request import reply_timeout_s
 
+HELLO_S = 30.0
+"""The longest time in s until a worker says hello. On a busy machine, Python needs seconds to import a library."""
 START_S = 10.0
-"""The longest time in s until a worker says hello. Opening a middleware may take the match timeout in addition."""
+"""Opening a middleware may take this time in s in addition to the match timeout."""
 FIRST_TICK_S = 5.0
 STOP_S = 5.0
 AWAKE_BEYOND_S = 60.0
@@ -204,7 +206,7 @@ class Measurement:
             await self.session.start(each.who, environment, receives=far)
             for each, far in zip(worker_tasks, receives, strict=True)
         ]
-        hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=START_S) for worker in workers))
+        hellos = await asyncio.gather(*(worker.event(HelloEvent, timeout_s=HELLO_S) for worker in workers))
         for worker, hello in zip(workers, hellos, strict=True):
             if hello.protocol != PROTOCOL_VERSION:
                 raise worker.protocol_error(f"hello: protocol {hello.protocol}, but this is {PROTOCOL_VERSION}")

@@ -21,7 +21,8 @@ from middlemark.trial.measurement import Measurement, Tick, TrialSetup
 from middlemark.trial.one_clock import on_one_clock
 from middlemark.trial.patterns import Heard
 
-QUIT_GRACE_S = 3.0
+QUIT_GRACE_S = 10.0
+"""Time in s within which a worker must exit after its result. A busy kernel needs seconds to free GiBs of memory."""
 
 
 class Shared(msgspec.Struct, frozen=True):
