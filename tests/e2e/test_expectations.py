@@ -16,7 +16,7 @@ rate = 50
 [[sweep]]
 adapter = "null"
 transport = "memory"
-duration = "0.6s"
+duration = "1.2s"
 warmup = "20ms"
 baseline = false
 [sweep.native.null]

@@ -57,7 +57,7 @@ def test_the_witness_was_built_with_the_workers() -> None:
 
 def test_a_competing_process_is_named_and_marks_its_trial(bench: Bench) -> None:
     with neighbour(bench.folder, "loud-neighbour", "while :; do :; done"):
-        cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "500ms"))
+        cell = cell_of(bench.run(*ONE, "--receive", "poll", "--duration", "2s"))
     watched(cell)
     noise = cell["noise"]
     [trial] = noise["trials"]

@@ -37,7 +37,7 @@ def test_topics_of_a_running_ros_2_have_the_rates_at_which_they_are_sent_and_the
         assert graph.stdin is not None
         try:
             assert graph.stdout.readline() == "ready\n"
-            command = [PYTHON, "-m", "middlemark", "workload", "--ros2", "--seconds", "5", "--out", "-"]
+            command = [PYTHON, "-m", "middlemark", "workload", "--ros2", "--seconds", "15", "--out", "-"]
             written = subprocess.run(
                 command, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE_S
             )

@@ -35,6 +35,9 @@ SHORTER = {
 LONG = ("everything", "fan-out", "fastdds-throughput", "idle-to-flood", "python-cost", "ros1-factors", "security")
 """Suites that take half a minute each. Other suites and tests measure the same kinds of cells."""
 
+MEASURED_ELSEWHERE = ("first-look", "crowd")
+"""Suites that test_first_look.py and test_crowds.py measure. test_workloads.py measures those with a workload."""
+
 
 def may_run_in_real_time() -> bool:
     return os.geteuid() == 0 or resource.getrlimit(resource.RLIMIT_RTPRIO)[1] >= 80
@@ -45,7 +48,7 @@ def may_run_in_real_time() -> bool:
     [
         pytest.param(each, marks=[pytest.mark.full] if each in LONG else [pytest.mark.slow])
         for each in suite_files()
-        if each != "first-look" and load([each], raw_options())[0].sweeps[0].workload is None  # test_workloads.py
+        if each not in MEASURED_ELSEWHERE and load([each], raw_options())[0].sweeps[0].workload is None
     ],
 )
 def test_every_other_included_suite_can_be_measured(bench: Bench, name: str) -> None:
