@@ -11,8 +11,8 @@ from middlemark.model.protocol import Subscribe
 
 PARTICIPANTS, TOPICS = 4, 2
 RATE_HZ = 5.0
-LIMITS = Limits(duration_s=3.0, warmup_s=0.0, match_timeout_s=30.0, limit_s=60.0)
-MESSAGES = 15
+LIMITS = Limits(duration_s=6.0, warmup_s=0.0, match_timeout_s=30.0, limit_s=60.0)
+MESSAGES = 30
 
 
 @pytest.mark.parametrize("subscribe", ["next", "all"])
@@ -21,8 +21,8 @@ def test_every_participant_finds_and_hears_the_others(
 ) -> None:
     if "crowd" not in candidate.transport.patterns:
         pytest.skip("the transport does not support crowds")
-    if candidate.transport.name == "mislabelled":
-        pytest.skip("the name of the transport is wrong on purpose")
+    if candidate.worker.description.name == "null":
+        pytest.skip("the threads of a crowd over null poll all the time, and starve each other beside other tests")
     # Also test a library with several sessions in a process, if it supports that.
     together = min(3, candidate.transport.participants_per_process) if subscribe == "next" else 1
     cell = candidate.cell(
