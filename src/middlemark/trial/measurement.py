@@ -320,22 +320,16 @@ class Measurement:
 
         waves = max((len(each) for each in self.tasks.graph.chains), default=1) if self.tasks.graph else 1
         longest_s = limits.warmup_s + measuring_s(limits) + 10 + DRAIN_S * waves
-        tasks = [asyncio.create_task(each) for each in self.session.deaths()]
-        try:
-            for each in following:
-                each.on_end = stop_receivers
-                each.start(longest_s)
-            running = [asyncio.create_task(each.run()) for each in following]
-            tasks += running
-            await while_alive(tasks, *running)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+        for each in following:
+            each.on_end = stop_receivers
+        await self._run_to_end(following, longest_s)
 
     async def _measure_crowd(self, following: Sequence[Following]) -> None:
         """Start all workers, and wait until their participants have been idle and have talked."""
-        longest_s = 2 * measuring_s(self.setting.limits) + 10 + DRAIN_S
+        await self._run_to_end(following, 2 * measuring_s(self.setting.limits) + 10 + DRAIN_S)
+
+    async def _run_to_end(self, following: Sequence[Following], longest_s: float) -> None:
+        """Start all workers, and wait until all have ended. Raises what ends the trial if a worker dies or hangs."""
         tasks = [asyncio.create_task(each) for each in self.session.deaths()]
         try:
             for each in following:
