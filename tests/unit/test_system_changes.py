@@ -18,7 +18,7 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.namespace import Holder
 from middlemark.system import changes as changes_module
 from middlemark.system.changes import changing, in_force, put_back, unrestored_warning
-from middlemark.system.journal import Journal, JournalError, boot, this_process
+from middlemark.system.journal import Journal, JournalError, boot, is_inhabited, namespace, this_process
 from middlemark.system.settings import CannotError, read, why_not
 
 VICTIM = Path(__file__).with_name("changing.py")
@@ -167,6 +167,14 @@ def test_changes_in_a_namespace_end_with_the_namespace(tmp_path: Path) -> None:
     assert here.run(0, "restore")[:2] == (0, "")
     assert here.values() == before
     assert not here.journal.exists()
+
+
+def test_a_number_that_the_kernel_gave_to_a_new_namespace_is_not_the_old_one(place: Place) -> None:
+    here = namespace("net", place.prefix)
+    number, cookie = here.split()
+    assert is_inhabited(here)
+    assert not is_inhabited(f"{number} {int(cookie) - 1}")
+    assert is_inhabited(number), "a journal of an earlier version has no cookie"
 
 
 class Fake:

@@ -20,6 +20,7 @@ from middlemark.system.journal import (
     RecordedProcess,
     boot,
     is_inhabited,
+    is_same,
     namespace,
     process,
     this_process,
@@ -127,11 +128,9 @@ class Changes:
             return ""
         if not prefix:
             return namespace(kind)
-        asked = subprocess.run(
-            [*prefix, "readlink", f"/proc/self/ns/{kind}"], capture_output=True, text=True, check=False
-        )
-        self._prefixes[asked.stdout.strip()] = prefix
-        return asked.stdout.strip()
+        place = namespace(kind, prefix)
+        self._prefixes[place] = prefix
+        return place
 
     def restore(self) -> list[str]:
         """Restore the changes, the last change first.
@@ -212,7 +211,7 @@ def _put_back(entry: Entry, announce: Announce | None, prefixes: dict[str, tuple
     prefix: tuple[str, ...] = ()
     if entry.place:
         own = namespace(entry.place.partition(":")[0])
-        if entry.place != own:
+        if not is_same(entry.place, own):
             if entry.place in prefixes:
                 prefix = prefixes[entry.place]
             elif not is_inhabited(entry.place):

@@ -7,6 +7,8 @@ replaced atomically. A process that changes settings has a lock until it has res
 import contextlib
 import fcntl
 import os
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -155,17 +157,40 @@ def boot() -> str:
     return ""
 
 
-def namespace(kind: str, pid: int | None = None) -> str:
-    """Return a namespace of a process (None: this process), such as ``net:[4026531840]``."""
-    with contextlib.suppress(OSError):
-        return os.readlink(f"/proc/{pid or 'self'}/ns/{kind}")
-    return ""
+def namespace(kind: str, prefix: tuple[str, ...] = ()) -> str:
+    """Return a namespace of this process, or of a command after ``prefix``: ``net:[4026531840] 3``.
+
+    The kernel gives the number of a namespace that has ended to the next one. So the cookie of a network namespace
+    follows, which is unique until the machine restarts (socket(7), SO_NETNS_COOKIE). "": the namespace is not readable.
+    """
+    argv = [*prefix, sys.executable, "-IS", "-c", _IDENTITY, kind]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+
+
+_IDENTITY = """
+import os, socket, sys
+print(os.readlink(f"/proc/self/ns/{sys.argv[1]}"))
+if sys.argv[1] == "net":
+    print(int.from_bytes(socket.socket().getsockopt(socket.SOL_SOCKET, 71, 8), sys.byteorder))
+"""
+
+
+def is_same(place: str, other: str) -> bool:
+    """Say whether both are one namespace. If a cookie is missing, the numbers decide."""
+    return all(one == two for one, two in zip(place.split(), other.split(), strict=False))
 
 
 def is_inhabited(place: str) -> bool:
     """Say whether a process is in the namespace. Processes that this process may not inspect are not found."""
-    kind = place.partition(":")[0]
-    return any(namespace(kind, int(each)) == place for each in os.listdir("/proc") if each.isdigit())
+    kind, number = place.partition(":")[0], place.split(maxsplit=1)[0]
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{pid}/ns/{kind}") == number:
+                if kind != "net":
+                    return True
+                # Without root the namespace cannot be entered, so its cookie is unknown and the number decides.
+                return is_same(place, namespace(kind, ("nsenter", f"--net=/proc/{pid}/ns/net", "--")) or number)
+    return False
 
 
 def _started(pid: int) -> str:
