@@ -208,6 +208,16 @@ def test_common_cells_of_two_runs_are_paired_and_marked_as_not_interleaved(run: 
     assert all("not interleaved" in row["marks"][0] for row in (same, slower))
 
 
+def test_a_name_that_is_too_long_for_a_column_is_written_whole_below_the_head(run: Path, tmp_path: Path) -> None:
+    long = run.rename(tmp_path / "the-nightly-run-of-the-second-robot")
+    later = write(tmp_path / "later", {cell(): 51_000, cell(transport="shm"): 50_000})
+    head, a, b, *_ = asked(long, later).stdout.splitlines()
+    assert head.split()[3:5] == ["A", "B"]
+    assert (a.split(maxsplit=1)[0], b.split(maxsplit=1)[0]) == ("A:", "B:")
+    assert long.name in a
+    assert "…" not in a + b
+
+
 @pytest.mark.usefixtures("run")
 def test_a_folder_of_runs_means_its_newest_run(tmp_path: Path) -> None:
     (row,) = rows(tmp_path, "--by", "transport")

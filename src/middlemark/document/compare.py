@@ -51,6 +51,7 @@ def row_of(each: Comparison, what: str, mark: str) -> tuple[str, ...]:
 
 _CANNOT, _EQUIVALENT = "~", "="
 _MOST_NAME = 24
+"""The longest name that heads a column. Longer names stand below the head, and the columns are A and B."""
 _TITLES = ("what", "metric", "A", "B", "B over A", "interval", "pairs", "verdict")
 _CARRIERS = ("A × raw transport", "B × raw transport")
 _SHIFT = (Column("B over A"), Column("interval", 3), Column("pairs", 2))
@@ -89,8 +90,11 @@ def whole_table(comparisons: Sequence[Comparison], margin: float) -> Table:
 def _two(members: Sequence[Comparison], notes: tuple[str, ...]) -> Table:
     """Return a table with A and B in two columns and a line for each configuration that both have, grouped by size."""
     factors = [each for each in varied_factors(_cells(members)) if each != "size"]
-    a, b = (name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name in members[0].pairing.names)
+    a, b = members[0].pairing.names
     lines: list[Line] = []
+    if max(len(a), len(b)) > _MOST_NAME:
+        lines = [Line(f"A: {a}", ()), Line(f"B: {b}", ())]
+        a, b = "A", "B"
     for size, of in grouped(members, lambda each: size_of(_cells([each]))).items():
         lines += [Line(size, ())] if size else []
         for each in of:
