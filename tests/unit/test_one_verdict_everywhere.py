@@ -157,8 +157,9 @@ def check_terminal(document: Document) -> None:
         based = any(each.copying or each.handing_over for each in matrix.columns)
         for column in matrix.columns:
             for row in column.ranked:
-                times = ratio(row.ratio if based else row.times_first)
-                expected = rf"{re.escape(figure_text(column, row))} +{re.escape(times)} +{re.escape(mark(row, few))}"
+                times, symbol = ratio(row.ratio if based else row.times_first), mark(row, column, few)
+                assert (symbol == "✓") == (row is column.winner and column.sure and column.verdict == "best")
+                expected = rf"{re.escape(figure_text(column, row))} +{re.escape(times)} +{re.escape(symbol)}"
                 adapter = row.row.result.cell.adapter
                 assert any(line.startswith(adapter) and re.search(expected, f"{line} ") for line in shown), (
                     expected,

@@ -135,7 +135,8 @@ def table_of(matrix: Matrix) -> Table:
     few = all(not each.is_judgeable and each.verdict != "only" for each in columns)
     shown = [row for _, rows in lines for row in rows if row]
     based = any(each.copying or each.handing_over for each in columns)
-    made = [_line(name, rows, columns[0], few, based) for name, rows in lines]
+    made = [_line(name, rows, columns, few, based) for name, rows in lines]
+    marks = {mark(each, column, few) for column in columns for each in column.ranked}
     last = len(columns) - 1
     what = "messages/s" if columns[0].by_rate else f"p50 in µs, {_WHAT.get(columns[0].cell.pattern, 'round trip')}"
     return Table(
@@ -146,7 +147,7 @@ def table_of(matrix: Matrix) -> Table:
             for number, title in enumerate(matrix.titles)
         ),
         lines=(*_baselines(columns), *made),
-        legend=tuple(_legend(shown, few, any(None in rows for _, rows in lines), based)),
+        legend=tuple(_legend(shown, marks, few, any(None in rows for _, rows in lines), based)),
     )
 
 
@@ -165,26 +166,34 @@ def _mean_distance(rows: Sequence[JudgedRow | None], columns: Sequence[JudgedExp
     return sum(places) / len(places), len(columns) - len(places)
 
 
-def _line(name: str, rows: Sequence[JudgedRow | None], first: JudgedExperiment, few: bool, based: bool) -> Line:
+def _line(
+    name: str, rows: Sequence[JudgedRow | None], columns: Sequence[JudgedExperiment], few: bool, based: bool
+) -> Line:
     present = [each for each in rows if each]
     same = len({each.row.name for each in present}) == 1
     found = []
-    for each in rows:
+    for each, column in zip(rows, columns, strict=True):
         if each is None:
             found.append(TableCell(ABSENT, "dim"))
             continue
-        style = {Standing.BEST: "bold green", Standing.SLOWER: "", Standing.ELIMINATED: ""}.get(each.standing, "bold")
+        symbol = mark(each, column, few)
+        plain_style = "" if each.standing in (Standing.SLOWER, Standing.ELIMINATED) else "bold"
+        style = "bold green" if symbol == MARKS[Standing.BEST] else plain_style
         own = "" if same else each.row.name.removeprefix(name).strip(" ,")
         times = each.ratio if based else each.times_first
-        figure = f"{own} {bare_figure(first, each.figure)}".strip()
-        found.append(TableCell("\t".join((figure, ratio(times), mark(each, few))), style))
+        figure = f"{own} {bare_figure(columns[0], each.figure)}".strip()
+        found.append(TableCell("\t".join((figure, ratio(times), symbol)), style))
     return Line(present[0].row.name if same else name, tuple(found))
 
 
-def mark(row: JudgedRow, few: bool = False) -> str:
-    """Return the mark of a row's standing, one character. ``few``: every column has too few trials for a verdict."""
-    symbol = "" if few and row.standing in _OF_FEW else MARKS.get(row.standing, "")
-    return _DOUBTFUL if row.doubt else symbol
+def mark(row: JudgedRow, column: JudgedExperiment, few: bool = False) -> str:
+    """Return the mark of a row's standing, one character. ``few``: every column has too few trials for a verdict.
+
+    The best row is doubtful too if the figure of a rival is: the answer calls such a column undecided.
+    """
+    if row.doubt or (column.doubted and row.standing in (Standing.BEST, Standing.EQUIVALENT)):
+        return _DOUBTFUL
+    return "" if few and row.standing in _OF_FEW else MARKS.get(row.standing, "")
 
 
 def _baselines(columns: Sequence[JudgedExperiment]) -> Iterator[Line]:
@@ -204,8 +213,7 @@ def _baselines(columns: Sequence[JudgedExperiment]) -> Iterator[Line]:
         yield Line(name, tuple(texts), "dim")
 
 
-def _legend(shown: Sequence[JudgedRow], few: bool, absent: bool, based: bool) -> Iterator[str]:
-    marks = {mark(each, few) for each in shown}
+def _legend(shown: Sequence[JudgedRow], marks: set[str], few: bool, absent: bool, based: bool) -> Iterator[str]:
     yield from (f"{each} {means}" for each, means in MEANS.items() if each in marks)
     if any(each.standing is Standing.SLOWER for each in shown):
         yield "unmarked: significantly slower"
