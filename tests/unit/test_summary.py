@@ -209,7 +209,7 @@ def test_a_remedy_is_printed_once_with_the_text_of_the_worst_row() -> None:
 
 def test_bimodal_trials_are_named_and_leave_the_answer_undecided() -> None:
     run = run_of({cell(): spread(2e4), cell("vega"): spread(3e4)}, warnings=[RunWarning("bimodal", "two", "look")])
-    assert "Undecided bimodal in lyra udp and vega udp at 64 B" in text_of(run)
+    assert "Undecided bimodal in lyra udp at 64 B" in text_of(run)
     assert screen(run)[0].startswith("Undecided: lyra udp leads")
 
 

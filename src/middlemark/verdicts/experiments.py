@@ -11,8 +11,9 @@ from middlemark.stats.baselines import by_rate
 from middlemark.stats.candidates import RaceState
 from middlemark.stats.comparisons import Comparison
 from middlemark.stats.interval import FEWEST
+from middlemark.stats.metrics import METRICS
 from middlemark.stats.verdict import MARGIN
-from middlemark.stats.warnings.cells import SERIOUS
+from middlemark.stats.warnings.cells import SCATTER, SERIOUS
 from middlemark.verdicts.names import warning_name
 from middlemark.verdicts.rows import Row, headline_figure, latency_of
 
@@ -60,6 +61,9 @@ class JudgedRow(msgspec.Struct, frozen=True, kw_only=True):
     """The comparison with the experiment's reference. None: the row is the reference, or they have no common round."""
     doubt: str = ""
     """The name of the warning that makes the row's median doubtful, in about two words; empty: no warning."""
+    slower_in_every_trial: bool = False
+    """True if each of its trials, six or more, is worse than every trial of the reference, so that scatter cannot make
+    the row the better one. False if a warning doubts more than the scatter."""
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,12 +147,18 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
 
     @property
     def doubted(self) -> tuple[JudgedRow, ...]:
-        """The candidates with a doubtful figure, without those that were eliminated or cannot be judged."""
+        """The candidates whose doubtful figure makes the verdict doubtful.
+
+        Those that were eliminated, cannot be judged or are slower in every trial do not.
+        """
         unsure = (Standing.TOO_FEW_TRIALS, Standing.NO_COMMON_ROUNDS) if self.is_judgeable else ()
         return tuple(
             each
             for each in self.ranked
-            if each.doubt and not each.row.is_eliminated and each.standing not in (Standing.ELIMINATED, *unsure)
+            if each.doubt
+            and not (each.standing is Standing.SLOWER and each.slower_in_every_trial)
+            and not each.row.is_eliminated
+            and each.standing not in (Standing.ELIMINATED, *unsure)
         )
 
     @property
@@ -220,3 +230,15 @@ def figure_of(row: Row, metric: str) -> float | None:
 def doubt_of(row: Row) -> str:
     """Return the name of the row's first warning that makes the median doubtful; empty: there is none."""
     return next((warning_name(each.code) for each in row.result.warnings if each.code in SERIOUS), "")
+
+
+def is_slower_in_every_trial(row: Row, reference: Row, metric: str) -> bool:
+    """Say whether each trial of the row is worse than every trial of the reference, whatever their scatter."""
+    if any(each.code in SERIOUS - SCATTER for side in (row, reference) for each in side.result.warnings):
+        return False
+    ours, theirs = (
+        [each for each in side.result.metrics.get(metric, ()) if each is not None] for side in (row, reference)
+    )
+    if min(len(ours), len(theirs)) < FEWEST:
+        return False
+    return max(ours) < min(theirs) if METRICS[metric].higher_is_better else min(ours) > max(theirs)

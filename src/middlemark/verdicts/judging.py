@@ -28,6 +28,7 @@ from middlemark.verdicts.experiments import (
     Standing,
     doubt_of,
     figure_of,
+    is_slower_in_every_trial,
 )
 from middlemark.verdicts.names import WORDS, is_contradicted
 from middlemark.verdicts.rows import Row, grouped
@@ -214,6 +215,8 @@ class _Field:
                 is_candidate=each.index in names,
                 comparison=found.get(each.index),
                 doubt=doubt_of(each),
+                slower_in_every_trial=self.reference is not None
+                and is_slower_in_every_trial(each, self.reference, self._metric),
             )
             for each in cells
         ]

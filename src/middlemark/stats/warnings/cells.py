@@ -37,6 +37,9 @@ says.
 A disturbed machine is not among them: rounds are interleaved, so a disturbance only widens the intervals of the
 verdict."""
 
+SCATTER = frozenset({"bimodal", "drift", "trials-disagree"})
+"""Codes of those serious warnings that say only how much the figures of a row scatter."""
+
 DISAGREE = 1.5
 """If the medians of a cell's trials differ by at least this factor, the trials belong to more than one state of the
 system."""
