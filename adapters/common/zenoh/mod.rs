@@ -17,4 +17,3 @@ mod session;
 pub use adapter::Zenoh;
 pub use alive::Role;
 pub use native::Native;
-pub use session::Qos;

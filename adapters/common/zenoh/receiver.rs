@@ -87,7 +87,8 @@ impl Receiver<Sample> {
     pub fn subscriber(session: &Arc<Session>, topic: &Topic, index: u32) -> Result<Self> {
         let parts: Parts<Sample> = |sample| Some((sample.payload(), sample.attachment()));
         let (callback, mut receiver) = Self::open(session, topic, parts, Current::default());
-        let subscriber = wire::declare_subscriber(&session.zenoh, topic, session.alive.key(topic)?, callback)?;
+        let builder = session.zenoh.declare_subscriber(session.alive.key(topic)?).with(callback);
+        let subscriber = wire::declare_subscriber(builder, topic)?;
         let token = session.alive.token(Role::Subscriber, topic, index)?;
         receiver.declared = Some(Box::new((subscriber, session.alive.declare(token)?)));
         Ok(receiver)

@@ -54,8 +54,15 @@ impl Sender {
     pub fn publisher(session: &Arc<Session>, topic: &Topic, index: u32) -> Result<Self> {
         let token = session.alive.token(Role::Publisher, topic, index)?;
         let frame = Frame::writing(topic, &token);
-        let key = session.alive.key(topic)?;
-        let publisher = wire::declare_publisher(&session.zenoh, topic, key, &session.qos(topic))?;
+        let qos = session.qos(topic);
+        let builder = session
+            .zenoh
+            .declare_publisher(session.alive.key(topic)?)
+            .reliability(qos.reliability)
+            .congestion_control(qos.congestion_control)
+            .priority(qos.priority)
+            .express(qos.express);
+        let publisher = wire::declare_publisher(builder, topic)?;
         let token = session.alive.declare(token)?;
         Ok(Self::new(session, topic, frame, Route::Topic(publisher), Some(token)))
     }

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use middlemark_adapter::{Error, MessageType, Settings, Topic};
 use zenoh::handlers::Callback;
 use zenoh::liveliness::LivelinessToken;
+use zenoh::pubsub::{PublisherBuilder, SubscriberBuilder};
 use zenoh::query::QueryTarget;
 use zenoh::sample::Sample;
 use zenoh::{Result, Session, Wait};
 
-use crate::common::{Qos, Role};
+use crate::common::Role;
 use crate::names::{is_of, key_of, qos_of, type_of, Endpoint, Node};
 
 pub use crate::frame::{attachment_of_reply, Frame};
@@ -61,24 +62,16 @@ pub fn express(_settings: &Settings) -> bool {
 
 pub type Publisher = zenoh::pubsub::Publisher<'static>;
 
-pub fn declare_publisher(session: &Session, _topic: &Topic, key: String, qos: &Qos) -> Result<Publisher> {
-    session
-        .declare_publisher(key)
-        .reliability(qos.reliability)
-        .congestion_control(qos.congestion_control)
-        .priority(qos.priority)
-        .express(qos.express)
-        .wait()
+pub fn declare_publisher(builder: PublisherBuilder<'_, 'static>, _topic: &Topic) -> Result<Publisher> {
+    builder.wait()
 }
 
 /// Returns the declared subscriber, which is undeclared when it is dropped.
 pub fn declare_subscriber(
-    session: &Session,
+    builder: SubscriberBuilder<'_, 'static, Callback<Sample>>,
     _topic: &Topic,
-    key: String,
-    callback: Callback<Sample>,
 ) -> Result<Box<dyn Send>> {
-    Ok(Box::new(session.declare_subscriber(key).with(callback).wait()?))
+    Ok(Box::new(builder.wait()?))
 }
 
 /// The keys of the trial's topics, and the liveliness tokens of their endpoints. All endpoints of a process belong to one

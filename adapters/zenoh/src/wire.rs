@@ -3,11 +3,12 @@
 use middlemark_adapter::{Pattern, Settings, Topic};
 use zenoh::bytes::ZBytes;
 use zenoh::handlers::Callback;
+use zenoh::pubsub::{PublisherBuilder, SubscriberBuilder};
 use zenoh::query::{Query, QueryTarget};
 use zenoh::sample::Sample;
 use zenoh::{Result, Session, Wait};
 
-use crate::common::{Qos, Role};
+use crate::common::Role;
 
 /// True: each trial with several processes has a router, which tells the sessions where the others listen.
 pub const MEETS_AT_ROUTER: bool = false;
@@ -38,24 +39,16 @@ pub fn express(settings: &Settings) -> bool {
 
 pub type Publisher = zenoh::pubsub::Publisher<'static>;
 
-pub fn declare_publisher(session: &Session, _topic: &Topic, key: String, qos: &Qos) -> Result<Publisher> {
-    session
-        .declare_publisher(key)
-        .reliability(qos.reliability)
-        .congestion_control(qos.congestion_control)
-        .priority(qos.priority)
-        .express(qos.express)
-        .wait()
+pub fn declare_publisher(builder: PublisherBuilder<'_, 'static>, _topic: &Topic) -> Result<Publisher> {
+    builder.wait()
 }
 
 /// Returns the declared subscriber, which is undeclared when it is dropped.
 pub fn declare_subscriber(
-    session: &Session,
+    builder: SubscriberBuilder<'_, 'static, Callback<Sample>>,
     _topic: &Topic,
-    key: String,
-    callback: Callback<Sample>,
 ) -> Result<Box<dyn Send>> {
-    Ok(Box::new(session.declare_subscriber(key).with(callback).wait()?))
+    Ok(Box::new(builder.wait()?))
 }
 
 /// The keys of the trial's topics, and the liveliness tokens of their endpoints.
