@@ -1,7 +1,7 @@
 """Hand-made runs for the tests of the report: cells with the figures of their trials, without files."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +114,15 @@ def imported_run(measured: Sequence[ImportedTrial], *, name: str = "imported") -
         started="2026-03-01T12:00:00Z", machine=MACHINE, plan=plan, imported=(source,),
     )  # fmt: skip
     return _measured(name, file, trials)
+
+
+def measured_again(run: MeasuredRun, changed: Callable[[Cell, TrialOutcome], TrialOutcome]) -> MeasuredRun:
+    """Return the run with changed outcomes."""
+    trials = [
+        [msgspec.structs.replace(each, outcome=changed(of, each.outcome)) for each in some]
+        for of, some in zip(run.file.plan.cells, run.trials, strict=True)
+    ]
+    return _measured(run.folder.name, run.file, trials)
 
 
 def _measured(name: str, file: RunFile, trials: Sequence[Sequence[TrialSummary]]) -> MeasuredRun:

@@ -195,6 +195,7 @@ def _costs(cpu: int, rss: int) -> tuple[RowColumn, ...]:
     return (
         _figure("cpu", "cpu", cpu, "processors used, all workers together: 1.0 is one processor all the time"),
         _figure("rss_bytes", "rss MB", rss, rss_means),
+        _figure("cpu.companion", "comp/msg", 0, f"processor time of {others} ns/msg, for each message received"),
         _figure("processors.companion", "comp cpu", 0, f"processors used by {others} cpu"),
         _figure("memory.companion", "comp MB", 0, f"resident memory of {others} rss"),
     )

@@ -17,6 +17,7 @@ from middlemark.verdicts.rows import Row
 from middlemark.verdicts.scaling import Scaling
 from middlemark.verdicts.scorecards import Scorecard
 from middlemark.verdicts.security import CostTable
+from middlemark.verdicts.ways import WayCost
 from middlemark.verdicts.workloads import Cheapest, GraphTable
 
 Number = int | float
@@ -157,6 +158,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """The exchanges between different adapters; empty: the runs have no pair of different adapters."""
     languages: tuple[ClientCost, ...] = ()
     """The cost of the language of each client that was measured together with the adapter of its middleware."""
+    ways: tuple[WayCost, ...] = ()
+    """The cost of each router or discovery server that was measured together with the direct way."""
     cheapest: tuple[tuple[Cheapest, ...], ...] = ()
     """For each workload: the rows with the lowest cost."""
     comparisons: tuple[Compared, ...] = ()

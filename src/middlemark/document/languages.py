@@ -4,20 +4,11 @@ from collections.abc import Sequence
 
 from middlemark.document.document import Conclusion
 from middlemark.document.numbers import ratio
+from middlemark.document.statements import BESIDE, DECIDED_BESIDE
 from middlemark.model.units import format_size
-from middlemark.verdicts.experiments import Standing
 from middlemark.verdicts.languages import ClientCost
 from middlemark.verdicts.names import plain
 from middlemark.verdicts.rows import grouped
-
-_WORDS = {
-    Standing.SLOWER: "significantly slower",
-    Standing.BEST: "significantly faster",
-    Standing.EQUIVALENT: "equivalent",
-    Standing.TOO_FEW_TRIALS: "too few trials for a verdict",
-    Standing.NO_COMMON_ROUNDS: "too few common rounds for a verdict",
-}
-_DECIDED = (Standing.SLOWER, Standing.BEST, Standing.EQUIVALENT)
 
 
 def conclusions(costs: Sequence[ClientCost]) -> tuple[Conclusion, ...]:
@@ -40,10 +31,10 @@ def _conclusion(over: Sequence[ClientCost]) -> Conclusion:
         text = f"{pair}: {why}; {first.client.name} takes {times}."
     return Conclusion(
         text=plain(text),
-        sure="sure" if all(each.standing in _DECIDED for each in over) else "unsure",
+        sure="sure" if all(each.standing in DECIDED_BESIDE for each in over) else "unsure",
         cells=tuple(row.index for each in over for row in (each.client, each.middleware)),
     )
 
 
 def _word(cost: ClientCost) -> str:
-    return f" ({_WORDS.get(cost.standing, 'undecided')})" if cost.standing is not None else ""
+    return f" ({BESIDE.get(cost.standing, 'undecided')})" if cost.standing is not None else ""

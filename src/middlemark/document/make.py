@@ -23,6 +23,7 @@ from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 from middlemark.verdicts.scaling import scalings
 from middlemark.verdicts.scorecards import scorecards
 from middlemark.verdicts.security import cost_tables
+from middlemark.verdicts.ways import way_costs
 from middlemark.verdicts.workloads import cheapest, graph_tables
 
 MOST_COMPARISONS = 1_000
@@ -98,6 +99,7 @@ def _judged(document: Document, comparisons: Comparisons, rows: tuple[Row, ...])
         costs=cost_tables(rows, comparisons),
         interop=interop_tables(rows, experiments),
         languages=client_costs(rows, document.runs, comparisons),
+        ways=way_costs(rows, comparisons),
         cheapest=tuple(tuple(cheapest(each, comparisons)) for each in workloads),
     )
 

@@ -22,6 +22,15 @@ CARRIERS = {
     "message-queue": "over message queues",
     "process-memory": "within one process",
 }
+BESIDE = {
+    Standing.SLOWER: "significantly slower",
+    Standing.BEST: "significantly faster",
+    Standing.EQUIVALENT: "equivalent",
+    Standing.TOO_FEW_TRIALS: "too few trials for a verdict",
+    Standing.NO_COMMON_ROUNDS: "too few common rounds for a verdict",
+}
+"""The words for the standing of a row beside one other row; others are undecided."""
+DECIDED_BESIDE = (Standing.SLOWER, Standing.BEST, Standing.EQUIVALENT)
 
 
 # Sentences about one row.

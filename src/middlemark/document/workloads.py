@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from middlemark.document.numbers import ABSENT, megabytes, processors, ratio, us
 from middlemark.document.statements import some
 from middlemark.document.table import Column, Line, Table, TableCell, table_of
+from middlemark.model.spelling import listing
 from middlemark.model.times import Summary
 from middlemark.model.units import format_seconds
 from middlemark.stats.result import EdgeResult, HistoryResult, NodeResult, WorkloadResult
@@ -119,7 +120,15 @@ def cheapest_text(table: GraphTable, found: Cheapest) -> str:
     """Return the middleware that takes the least processor time of those that hold, and how sure this is."""
     against = "" if found.sure else f"; significantly less than {found.beaten} of {found.others}"
     where = table.at(found.column)
+    if used := _companions(found.row):
+        where += f", without {used}"
     return f"{found.row.name} takes the least processor time of the rows that meet the deadlines{where}{against}"
+
+
+def _companions(row: Row) -> str:
+    """Return the processors that the row's companions used: ``0.31 of zenoh router``; empty: it has no companion."""
+    resources = row.result.resources
+    return listing([f"{processors(each.cpu)} of {each.who}" for each in (resources.companions if resources else ())])
 
 
 def graph_table(table: GraphTable) -> Table:
@@ -136,8 +145,16 @@ def graph_table(table: GraphTable) -> Table:
             )
             for line in table.lines
         ),
-        legend=("✓ meets its deadlines", "✗ misses a deadline", f"? {NO_VERDICT}"),
+        legend=("✓ meets its deadlines", "✗ misses a deadline", f"? {NO_VERDICT}", *_notes_on_companions(table)),
     )
+
+
+def _notes_on_companions(table: GraphTable) -> Iterator[str]:
+    """Yield the processors of each line's companions in its last column, because its own processors exclude them."""
+    for line in table.lines:
+        used = _companions(line.rows[-1]) if line.rows[-1] else ""
+        if used:
+            yield f"{line.name}: processors without {used}"
 
 
 def _entry(row: Row | None, *, dim: bool) -> TableCell:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from middlemark.document import interop, languages, matrix, security, workloads
+from middlemark.document import interop, languages, matrix, security, ways, workloads
 from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
 from middlemark.document.history import line
@@ -162,8 +162,7 @@ def _conclusions(document: Document, found: Sequence[matrix.Matrix], width: int)
         ("Broken", broken(document), "red"),
         ("Warnings", warnings, "yellow"),
         *_of_workloads(document),
-        *_of_languages(document),
-        *_of_pairs(document),
+        *_of_twins(document),
     ):
         if statement.texts:
             yield from _stated(name, statement, style, width)
@@ -189,22 +188,17 @@ def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
             yield "" if at else name, Statement(texts=(each,)), style
 
 
-def _of_languages(document: Document) -> Iterator[tuple[str, Statement, str]]:
-    """Yield (name, statement, style) for each client in another language: its cost, or why there is no verdict."""
-    texts = [each.text for each in languages.conclusions(document.languages)]
-    if len(texts) > _MOST_STATED:
-        texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every client"]
-    for at, each in enumerate(texts):
-        yield "" if at else "Language", Statement(texts=(each,)), ""
-
-
-def _of_pairs(document: Document) -> Iterator[tuple[str, Statement, str]]:
-    """Yield (name, statement, style) for each pair of different adapters without exchange, with the reason."""
-    texts = [*interop.sentences(document.interop)]
-    if len(texts) > _MOST_STATED:
-        texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every pair"]
-    for at, each in enumerate(texts):
-        yield "" if at else "Apart", Statement(texts=(each,)), "red"
+def _of_twins(document: Document) -> Iterator[tuple[str, Statement, str]]:
+    """Yield (name, statement, style) for each client in another language, each router, each pair without exchange."""
+    for name, texts, all_of_them, style in (
+        ("Language", [each.text for each in languages.conclusions(document.languages)], "client", ""),
+        ("Via", [*ways.sentences(document.ways)], "router", ""),
+        ("Apart", [*interop.sentences(document.interop)], "pair", "red"),
+    ):
+        if len(texts) > _MOST_STATED:
+            texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every {all_of_them}"]
+        for at, each in enumerate(texts):
+            yield "" if at else name, Statement(texts=(each,)), style
 
 
 def _stated(name: str, statement: Statement, style: str, width: int) -> Iterator[Text]:

@@ -51,6 +51,17 @@ def trial_cpu_ns_per_message(outcome: TrialOutcome) -> float | None:
     return _per_message(outcome, _working_ns(outcome)) if outcome.costs else None
 
 
+def trial_companions_ns_per_message(outcome: TrialOutcome) -> float | None:
+    """Return the processor time of one trial's companions for each message received; None: there is no such figure.
+
+    Companions are also read during the warm-up, so their share of a processor is applied to the time of the workers.
+    """
+    if not outcome.companions or not outcome.costs:
+        return None
+    seconds = max(each.seconds for each in outcome.costs)
+    return _per_message(outcome, sum(map(cpu_of, outcome.companions)) * seconds * _NS)
+
+
 def trial_cpu(outcome: TrialOutcome) -> float | None:
     """Return the processors that all workers of one trial used together; None: nothing was read."""
     return sum(map(cpu_of, outcome.costs)) if outcome.costs else None

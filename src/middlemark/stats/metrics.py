@@ -366,6 +366,12 @@ METRICS: Mapping[str, Metric] = {
         unit="ns/message",
         of_cell=True,
     ),
+    f"cpu.{COMPANION}": Metric(
+        means="processor time of the companions (RouDi, a broker, a router) for each message received",
+        figure=lambda _, trial: costs.trial_companions_ns_per_message(trial.outcome),
+        unit="ns/message",
+        where="transports with a companion",
+    ),
     **{name: _of_workers(name, None) for name in PER_ROLE},
     **{f"{name}.{role}": _of_workers(name, role) for name in PER_ROLE for role in ROLES},
 }

@@ -11,16 +11,13 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Description, WrittenIn
 from middlemark.model.run import Run
 from middlemark.model.version import adapter_of
-from middlemark.stats.baselines import by_rate
-from middlemark.stats.interval import FEWEST
-from middlemark.stats.verdict import Verdict
+from middlemark.verdicts.beside import beside, metric_of
 from middlemark.verdicts.comparisons import Comparisons
 from middlemark.verdicts.experiments import Standing
 from middlemark.verdicts.names import is_contradicted
 from middlemark.verdicts.rows import Row, grouped, per_message_ns
 
 _MAY_DIFFER = ("adapter", "pair", "transport", "native", "label", "unknown")
-_STANDINGS = {Verdict.WORSE: Standing.SLOWER, Verdict.BETTER: Standing.BEST, Verdict.EQUIVALENT: Standing.EQUIVALENT}
 
 
 class ClientCost(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,15 +54,15 @@ def client_costs(rows: Sequence[Row], runs: Sequence[Run], comparisons: Comparis
     for row in measured:
         about = described[row.run].get(row.result.cell.adapter)
         if about is not None and about.client_of:
-            beside = [
+            others = [
                 each for each in under_load[_load(row)] if adapter_of(each.result.cell.adapter) == about.client_of
             ]
-            found = _nearest(row, about, beside, described[row.run])
+            found = _nearest(row, about, others, described[row.run])
             if found is not None:
                 pairs.append((row, found, (about, described[row.run][found.result.cell.adapter])))
     same = [(b, a) for a, b, (client, other) in pairs if client.moved_by == other.moved_by]
     for metric in ("p50", "throughput"):
-        comparisons.also_judge([each for each in same if _metric(each[0]) == metric], metric)
+        comparisons.also_judge([each for each in same if metric_of(each[0]) == metric], metric)
     return tuple(_cost(client, other, about, comparisons) for client, other, about in pairs)
 
 
@@ -74,11 +71,11 @@ def _load(row: Row) -> tuple[object, ...]:
     return (row.run, *(getattr(row.result.cell, each) for each in fields))
 
 
-def _nearest(client: Row, about: Description, beside: Sequence[Row], described: dict[str, Description]) -> Row | None:
+def _nearest(client: Row, about: Description, others: Sequence[Row], described: dict[str, Description]) -> Row | None:
     """Return the row with the client's transport, or else its carrier. Prefer the client's version and settings."""
     cell = client.result.cell
-    over = [each for each in beside if each.result.cell.transport == cell.transport]
-    over = over or [each for each in beside if each.carrier == client.carrier]
+    over = [each for each in others if each.result.cell.transport == cell.transport]
+    over = over or [each for each in others if each.carrier == client.carrier]
     return min(
         over,
         key=lambda each: (
@@ -98,17 +95,5 @@ def _cost(client: Row, middleware: Row, about: tuple[Description, Description], 
         language=about[0].language,
         libraries=libraries,
         times=(per_message_ns(client.result) or 0.0) / (per_message_ns(middleware.result) or 1.0),
-        standing=_standing(client, middleware, comparisons) if libraries[0] == libraries[1] else None,
+        standing=beside(client, middleware, comparisons)[0] if libraries[0] == libraries[1] else None,
     )
-
-
-def _metric(row: Row) -> str:
-    return "throughput" if by_rate(row.result.cell) else "p50"
-
-
-def _standing(client: Row, middleware: Row, comparisons: Comparisons) -> Standing:
-    found = comparisons.find(middleware.index, client.index, _metric(client))
-    if found is not None and found.judged.low is not None:
-        return _STANDINGS.get(found.judged.verdict, Standing.UNDECIDED)
-    few = min(client.result.trials, middleware.result.trials) < FEWEST
-    return Standing.TOO_FEW_TRIALS if few else Standing.NO_COMMON_ROUNDS

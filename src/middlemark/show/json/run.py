@@ -10,7 +10,7 @@ from middlemark.document.runs import clock_of, notes_of, sources_of
 from middlemark.document.statements import reason
 from middlemark.model.description import WrittenIn
 from middlemark.model.plan import Fitted, Precision, Reached
-from middlemark.model.protocol import Clock, Reliability
+from middlemark.model.protocol import Clock, Reliability, Via
 from middlemark.model.run import HostMachine, Machine, NotTried, Run
 from middlemark.show.expectations import JudgedClaim, Word, judged_claims
 from middlemark.show.json.cell import CellOutput, cell_output
@@ -213,6 +213,25 @@ class LanguageOutput(Output, frozen=True, kw_only=True):
     ``too_few_trials`` or ``no_common_rounds``. null: language and library differ."""
 
 
+class WayOutput(Output, frozen=True, kw_only=True):
+    """A cell with a router or a discovery server beside the cell that is the same but direct."""
+
+    cell: int
+    """Index into ``cells``."""
+    beside: int
+    """The index of the direct cell."""
+    via: Via
+    times: Number
+    """The time per message, or per round trip, divided by that of the direct cell; over the common rounds."""
+    low: Number | None
+    """The lower end of the 95 % interval of ``times``; ``high`` is the upper end. null: too few common rounds."""
+    high: Number | None
+    standing: Standing
+    """``slower``, ``best`` (faster), ``equivalent``, ``undecided``, ``too_few_trials`` or ``no_common_rounds``."""
+    companion_ns: Number | None
+    """Processor time of the router or server for each message received, in ns. A round trip counts once."""
+
+
 class ResultOutput(Output, frozen=True, kw_only=True):
     """The result of a run: its facts, expectations, experiments and cells."""
 
@@ -234,6 +253,8 @@ class ResultOutput(Output, frozen=True, kw_only=True):
     languages: tuple[LanguageOutput, ...]
     """The cost of a client's language, for each client that was measured together with the adapter of its
     middleware."""
+    via: tuple[WayOutput, ...]
+    """The cost of a router or a discovery server, for each cell that was measured also without it."""
     since_last_run: RunChanges | None
     """The significant changes since the last run of the same suites on this machine; null: there is no such run, or
     this is no output of ``run``."""
@@ -255,6 +276,7 @@ def result_output(document: Document) -> ResultOutput:
         scaling=tuple(filled(ScalingOutput, each) for each in document.scalings),
         interop=tuple(_paired(each) for table in document.interop for each in table.rows),
         languages=tuple(map(_language, document.languages)),
+        via=tuple(filled(WayOutput, each, cell=each.row.index, beside=each.direct.index) for each in document.ways),
     )
 
 
