@@ -198,6 +198,16 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
         """Return the transport of that name, or None."""
         return next((each for each in self.transports if each.name == name), None)
 
+    def asked_for(self, name: str) -> Transport | None:
+        """Return the transport that a user means by the name, or None.
+
+        A middleware without a transport ``default`` has its first transport for that name, because each of its
+        transports is in its default configuration (an RMW of ROS 2).
+        """
+        found = self.transport(name)
+        is_library = not self.is_raw_transport and not self.bench_only
+        return self.transports[0] if found is None and is_library and name == DEFAULT_CONFIGURATION else found
+
     @property
     def moved_by(self) -> str:
         """The name and version of the library that moves the messages: ``libzmq 4.3.4``."""

@@ -87,21 +87,26 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
     mixed = all_adapters or any(name not in raw_transports for name in asked_adapters)
     if all_adapters:  # an adapter that only copies is added later, as a baseline
         adapters = [each for each in adapters if not all(transport.alone for transport in each.transports)]
+    with_itself = bool({SAME, EVERY}.intersection(sweep.levels("pair").values))
     targets: list[Target] = []
     missing: dict[str, list[str]] = {}
     for adapter in adapters:
         names = _all_of(adapter, asked.values) if all_transports else [str(name) for name in asked.values]
         company = adapter.is_raw_transport and mixed
         strict = not (all_adapters or all_transports or company or sweep.skip_unsupported)
+        taken: set[str] = set()
         for name in names:
-            transport = adapter.transport(name)
+            transport = adapter.asked_for(name)
             if transport is not None:
-                wanted = context.selects("adapter", adapter.name) and context.selects("transport", name)
+                if transport.name in taken:  # both ``default`` and the name for which it stands were named
+                    continue
+                taken.add(transport.name)
+                wanted = context.selects("adapter", adapter.name) and context.selects("transport", transport.name)
                 targets.append(Target(adapter, transport, strict, company, wanted))
             elif context.selects("transport", name) and context.selects("adapter", adapter.name):
                 if all_adapters or sweep.skip_unsupported:
                     missing.setdefault(name, []).append(adapter.name)
-                else:
+                elif with_itself:  # in a pair the adapter may meet the other one over a transport of its own
                     problems.append(Problem(asked.place, _no_transport(adapter, name, asked.place)))
     for name, without in missing.items():
         notes.append(Note(asked.place, f"{listing(without)} left out: no transport '{name}'"))
@@ -179,7 +184,7 @@ def _targets_of(
     asked = sweep.levels("transport")
     is_any = "all" in asked.values
     about = together(senders, receivers)
-    names = _all_of(senders, asked.values) if is_any else [str(name) for name in asked.values]
+    names = _all_of(senders, asked.values) if is_any else _named(senders, asked.values)
     wanted = context.selects("pair", about.name) and context.selects("adapter", senders.name)
     found = [
         Target(
@@ -198,6 +203,12 @@ def _targets_of(
         why = without_common_wire(senders, receivers) or (telling[0] if is_any else listing(telling))
         problems.append(Problem(sweep.levels("pair").place, f"{about.name}: {why}"))
     return found
+
+
+def _named(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
+    """Return the names of the adapter's transports that these names mean, each once; a name that it lacks stays."""
+    found = ((adapter.asked_for(str(name)), str(name)) for name in asked)
+    return list(dict.fromkeys(transport.name if transport else name for transport, name in found))
 
 
 def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:

@@ -14,7 +14,7 @@ from middlemark.model.description import Transport, Worker
 from middlemark.model.noise import Witnessed
 from middlemark.model.outcome import Evidence, Placed, SharedSegment, TrialOutcome, Underway
 from middlemark.model.own_settings import together
-from middlemark.model.pairs import SAME
+from middlemark.model.pairs import SAME, receivers_transport
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import (
     PROTOCOL_VERSION,
@@ -130,6 +130,7 @@ class Measurement:
             certs=ground.certs,
             receiver=setting.receiver,
             folder=setting.folder,
+            receivers_transport=receivers_transport(setting.worker, setting.cell.transport),
         )
 
     async def run(self) -> None:
