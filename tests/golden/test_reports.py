@@ -210,7 +210,7 @@ CELL_TYPES: dict[str, tuple[type, ...]] = {
 def test_json_keeps_the_promised_schema(facts: MeasuredRun, results: Results, fan_out: Results) -> None:
     document = json.loads(render("json", facts, (*results, *fan_out)))
     keys = ["schema", "run", "expectations", "not_tried", "experiments", "cells", "growth", "scaling", "scorecards"]
-    assert list(document) == [*keys, "interop", "languages", "since_last_run"]
+    assert list(document) == [*keys, "interop", "languages", "via", "since_last_run"]
     assert document["schema"] == 2
     assert len(document["cells"]) == len(results) + len(fan_out)
     assert len({tuple(cell) for cell in document["cells"]}) == 1, "every cell has the same keys in the same order"
