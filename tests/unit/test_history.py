@@ -155,6 +155,37 @@ def test_fail_if_change_exits_with_4_only_if_the_newest_change_is_worse(tmp_path
     assert history(str(slower)).return_value == 0
 
 
+def test_the_runs_of_several_folders_are_one_history_and_single_runs_may_be_named(tmp_path: Path) -> None:
+    folders = nightly(tmp_path / "old")
+    moved = tmp_path / "new"
+    moved.mkdir()
+    for each in folders[8:]:
+        each.rename(moved / each.name)
+    text = " ".join(history(str(tmp_path / "old"), str(moved)).output.replace("\\\n", " ").split())
+    assert "1 series of 14 runs: 1 change" in text
+    assert f"compare {folders[7]} {moved / folders[8].name}" in text
+    named = [str(each) for each in folders[:8]] + [str(moved), str(folders[0])]
+    assert stored.history(*map(Path, named)).runs == 14, "a run that is named twice counts once"
+    assert stored.history(*folders[:3]).runs == 3
+
+
+def test_ten_thousand_kept_runs_are_read_without_their_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [model] = nightly(tmp_path, count=1)
+    stored.history(tmp_path)
+    figures = msgspec.msgpack.decode((tmp_path / stored.KEPT / f"{model.name}.msgpack").read_bytes(), type=stored._Kept)
+    for number in range(10_000):
+        folder = tmp_path / f"run-{number:05d}"
+        folder.mkdir()
+        (folder / "run.json").write_bytes(b"{}")
+        (folder / "trials.jsonl").write_bytes(b"")
+        run = msgspec.structs.replace(figures.figures, run=folder.name, started=f"2026-11-01T{number:06d}")
+        stored._write(folder, stored._Kept(stored.FORMAT, stored._state(folder), run))
+    monkeypatch.setattr(stored, "measured", lambda _: pytest.fail("samples were read"))
+    found = stored.history(tmp_path, warn=pytest.fail)
+    [series] = found.series
+    assert (len(series.points), series.points[-1].run) == (500, "run-09999")
+
+
 def test_json_and_csv_have_every_point(tmp_path: Path) -> None:
     nightly(tmp_path)
     found = read_output("history", history(str(tmp_path), "--format", "json").output)

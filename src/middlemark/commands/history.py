@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from middlemark import exits
-from middlemark.commands.options import formats, margin_option
+from middlemark.commands.options import formats, margin_option, stored
 from middlemark.commands.page import argument, option, page
 from middlemark.problems import Problem, RequestError
 
@@ -13,6 +13,7 @@ from middlemark.problems import Problem, RequestError
 @page(
     "history",
     ("history", "the changes in the runs in runs/"),
+    ("history runs before/nightly", "the runs of several folders, in the order of their dates"),
     ("history nightly --fail-if change", "for a nightly job; exits with 4 if a figure became worse"),
     ("history --format csv", "every figure of every run, for a program"),
     notes=(
@@ -20,7 +21,14 @@ from middlemark.problems import Problem, RequestError
         "build in the same run: run --against.",
     ),
 )
-@argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), default=Path("runs"), says="Default: runs.")
+@argument(
+    "named",
+    metavar="[DIR|RUN]…",
+    nargs=-1,
+    type=click.Path(path_type=Path),
+    shell_complete=stored,
+    says="Folders that contain runs, and single runs. Default: runs.",
+)
 @option(
     "--series", is_flag=True, group="What is shown", help="Also print each series, with its first and newest figure."
 )
@@ -41,14 +49,19 @@ from middlemark.problems import Problem, RequestError
     group="Output",
     help="Exit with 4 if the newest change of a series made its figure worse.",
 )
-def command(folder: Path, series: bool, last: str, margin: str, fail_if: tuple[str, ...], output_format: str) -> int:
+def command(
+    named: tuple[Path, ...], series: bool, last: str, margin: str, fail_if: tuple[str, ...], output_format: str
+) -> int:
     """Print the changes; return the exit code."""
     from middlemark.document.history import sentence_of
     from middlemark.runs.history import history
+    from middlemark.runs.read import RUNS
     from middlemark.show import output
     from middlemark.show.history import render_data, render_markdown, render_text
 
-    found = history(folder, last=_last(last, fail_if), margin=_margin(margin), warn=output.tell, begun=_begun)
+    paths = named or (Path(RUNS),)
+    most = _last(last, fail_if)
+    found = history(*paths, last=most, margin=_margin(margin), warn=output.tell, begun=_begun)
     if output_format == "text":
         text = render_text(found, output.width(), series=series)
     elif output_format == "markdown":

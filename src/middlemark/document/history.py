@@ -74,7 +74,7 @@ def word_of(change: ChangePoint) -> str:
 def commands_of(history: History) -> list[str]:
     """Return the command that compares the two runs of each change, each pair of runs once."""
     pairs = {(each.before, each.after): None for series in history.changed for each in series.changes}
-    root = "" if history.folder == "." else f"{history.folder.rstrip('/')}/"
+    root = "" if history.paths or history.folder == "." else f"{history.folder.rstrip('/')}/"
     return [shlex.join(["middlemark", "compare", f"{root}{before}", f"{root}{after}"]) for before, after in pairs]
 
 

@@ -74,7 +74,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
-    """All series of a folder."""
+    """All series of the named folders and runs."""
 
     folder: str
     runs: int
@@ -83,6 +83,8 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     """The number of runs that belong to no series, because they were imported or measured without a suite."""
     series: tuple[Series, ...]
     notes: tuple[str, ...] = ()
+    paths: bool = False
+    """True if the runs are in several folders. ``run``, ``before`` and ``after`` are then paths, not names."""
 
     @property
     def changed(self) -> tuple[Series, ...]:
@@ -102,12 +104,18 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def history_of(
-    folder: str, runs: Sequence[RunFigures], *, now: str, last: int = MOST_RUNS, margin: float = MARGIN
+    folder: str,
+    runs: Sequence[RunFigures],
+    *,
+    now: str,
+    last: int = MOST_RUNS,
+    margin: float = MARGIN,
+    paths: bool = False,
 ) -> History:
     """Return the series with their changes. A change smaller than the margin does not count.
 
     ``now``: the present time; a note names each run with a later start. ``last``: use only this number of newest runs
-    of each suite.
+    of each suite. ``paths``: as in ``History``.
     """
     groups: dict[tuple[str, ...], list[RunFigures]] = {}
     for each in sorted(runs, key=lambda run: (run.started, run.run)):
@@ -121,6 +129,7 @@ def history_of(
         runs=sum(map(len, groups.values())),
         others=sum(not each.repeats for each in runs),
         series=tuple(_series(key, points, max(1, long), margin) for key, points in found),
+        paths=paths,
         notes=tuple(
             f"{each.run} began in the future ({each.started[:19]}): the clock jumped, and the order of the runs may be "
             "wrong"

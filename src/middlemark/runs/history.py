@@ -13,7 +13,7 @@ from middlemark.history.figures import RunFigures, belongs_to_a_series, run_figu
 from middlemark.history.series import MOST_RUNS, History, history_of
 from middlemark.model.cell import FACTORS
 from middlemark.problems import MeasureError
-from middlemark.runs.read import measured
+from middlemark.runs.read import RUNS, measured
 from middlemark.stats.verdict import MARGIN
 from middlemark.store import StoreError, list_runs, read_run
 from middlemark.store.run import utc_now
@@ -36,21 +36,20 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 
 
 def history(
-    root: Path,
-    *,
+    *named: Path,
     last: int = MOST_RUNS,
     margin: float = MARGIN,
     warn: Callable[[str], None] = lambda _: None,
     begun: Callable[[int, int], None] = lambda *_: None,
 ) -> History:
-    """Return the series of all ended runs in a folder. Raises MeasureError if there is no such folder.
+    """Return the series of all ended runs. Each path is a run, or a folder of runs.
+
+    Raises MeasureError if a path does not exist.
 
     ``warn``: called with a message for each run that is left out, and if figures cannot be stored. ``begun``: called
     with the number of each run whose samples are read, and with the number of such runs.
     """
-    if not root.is_dir():
-        raise MeasureError(f"{root}: there is no such folder", "name the folder that contains the runs")
-    folders = list_runs(root)
+    folders = [*dict.fromkeys(folder for each in named for folder in _folders(each))]
     found = {folder: _read(folder) for folder in folders}
     missing = [folder for folder in folders if found[folder] is None]
     problems: dict[str, None] = {}
@@ -64,8 +63,27 @@ def history(
             problems[unkept] = None
     for each in problems:
         warn(each)
-    runs = [each for each in found.values() if each is not None]
-    return history_of(str(root), runs, now=utc_now(), last=last, margin=margin)
+    several = len({folder.parent for folder in folders}) > 1
+    runs = [
+        msgspec.structs.replace(each, run=str(folder)) if several else each
+        for folder, each in found.items()
+        if each is not None
+    ]
+    whole = ", ".join(map(str, named)) if several or len(named) == 1 or not folders else str(folders[0].parent)
+    return history_of(whole, runs, now=utc_now(), last=last, margin=margin, paths=several)
+
+
+def _folders(named: Path) -> list[Path]:
+    """Return the folder of a run, given by its path or by its name in ``runs``, or the folders of the runs in a folder.
+
+    Raises MeasureError.
+    """
+    for place in (named, Path(RUNS) / named):
+        if (place / "run.json").exists():
+            return [place]
+    if not named.is_dir():
+        raise MeasureError(f"{named}: there is no such folder", "name the folder that contains the runs")
+    return list_runs(named)
 
 
 def kept_history(run: MeasuredRun) -> History | None:
