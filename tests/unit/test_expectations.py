@@ -275,7 +275,7 @@ say = "something"
         'lan.toml: line 24: expect 4: b is missing; select configurations, as in b = { transport = "shm" }',
         "lan.toml: line 26: expect 4: change: '67 percent' is not understood; write '-72% … -62%', or '-67%'",
         "lan.toml: line 28: expect 5: has no expectation; write one of at_most, at_least, direction, "
-        "change, ratio, within, order, crossover, shape and untestable",
+        "change, ratio, within, order, crossover, shape, trend and untestable",
     ]
 
 

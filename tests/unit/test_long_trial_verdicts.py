@@ -11,7 +11,7 @@ from test_store import FILE, outcome
 from middlemark.document.over_time import drift_text, lines, stalls_text, trend_text
 from middlemark.model.record import Peak, Record, RoleRecord
 from middlemark.model.run import Run
-from middlemark.verdicts.long_trials import LatencyDrift, LongTrial, Stalls, Trend, growing, judged, long_trials
+from middlemark.verdicts.long_trials import LatencyDrift, LongTrial, Stalls, Trend, judged, judged_growth, long_trials
 
 MIB = 1 << 20
 MS = 1_000_000
@@ -98,8 +98,8 @@ def test_a_gate_fails_if_the_whole_interval_is_above_its_amount() -> None:
     found = judged(simulated(1, leak_bytes=MIB))
 
     def roles(per_hour: float) -> tuple[list[str], list[str]]:
-        more, undecided = growing(found, "rss", per_hour)
-        return [each.role for each in more], [each.role for each in undecided]
+        growth = judged_growth(found, "rss", per_hour)
+        return [each.role for each in growth.above], [each.role for each in growth.undecided]
 
     leak = trend(found, "pong 0", "rss")
     assert roles(0.5 * MIB) == (["pong 0"], [])

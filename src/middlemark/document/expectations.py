@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from middlemark.document.document import Expected
 from middlemark.document.numbers import measured, part, ratio
-from middlemark.model.expectation import Bound, Expectation, Shape
+from middlemark.document.over_time import trend_text
+from middlemark.model.expectation import Bound, Expectation, GrowthBound, Shape
 from middlemark.model.parts import Subject
 from middlemark.model.units import format_confidence, format_count, format_percent, format_seconds
 from middlemark.stats.expectations import ClaimVerdict, JudgedPart
 from middlemark.stats.metrics import METRICS
-from middlemark.verdicts.expectations import LATER_THAN_ANY, JudgedExpectation, judge_expectations
+from middlemark.verdicts.expectations import LATER_THAN_ANY, judge_expectations
+from middlemark.verdicts.judged_expectation import JudgedExpectation
+from middlemark.verdicts.long_trials import Trend, long_trials
 from middlemark.verdicts.names import common, plain, varied_factors
 from middlemark.verdicts.rows import MeasuredRun, Row, rows_of
 
@@ -34,7 +37,8 @@ def expectations_of(runs: Sequence[MeasuredRun], rows: Sequence[Row]) -> tuple[E
     for at, run in enumerate(runs):
         own_rows = [row for row in rows if row.run == at]
         descriptions = {each.name: each for each in run.file.adapters}
-        found += [_expected(each, own_rows, at) for each in judge_expectations(run.file.plan, run.trials, descriptions)]
+        judged = judge_expectations(run.file.plan, run.trials, descriptions, long_trials(run))
+        found += [_expected(each, own_rows, at) for each in judged]
     return tuple(sorted(found, key=lambda each: _FIRST.index(each.verdict)))
 
 
@@ -74,7 +78,7 @@ def _expected(judged: JudgedExpectation, rows: Sequence[Row], run: int) -> Expec
 
 def _scale(expected: Expectation) -> Callable[[float], float]:
     """Return a function from a figure to the shown figure: unchanged, or minus 1 for a ratio."""
-    is_unchanged = isinstance(expected.claim, Bound | Shape) or expected.kind == "ratio"
+    is_unchanged = isinstance(expected.claim, Bound | Shape | GrowthBound) or expected.kind == "ratio"
     return (lambda figure: figure) if is_unchanged else (lambda figure: figure - 1)
 
 
@@ -102,6 +106,8 @@ class _Words:
             more = f"; and {len(texts) - _MOST_SPOILED} more" if len(texts) > _MOST_SPOILED else ""
             return texts[0], "; ".join(texts[:_MOST_SPOILED]) + more
         assert shown is not None
+        if judged.trend is not None:
+            return self._trend(shown, judged.trend)
         where = self._where(shown)
         basis = f"{format_count(shown.trials, 'trial')}, {format_confidence(judged.confidence or 0)} interval"
         if judged.parts > 1:
@@ -116,6 +122,13 @@ class _Words:
             return f"{self._more()}: {found}", f"{self._more()}: {found}, {claimed} ({basis})"
         short = found if judged.verdict is ClaimVerdict.HOLDS else f"{found}, {claimed}"
         return short, f"{found}, {claimed} ({basis})"
+
+    def _trend(self, shown: JudgedPart, trend: Trend) -> tuple[str, str]:
+        """Return the trend that decides, and with the claim. A trend that is undecided needs a longer trial."""
+        found = f"{self._named(shown.part.a)}, {trend.role}: {trend.resource} {trend_text(trend)}"
+        if self._judged.verdict is ClaimVerdict.UNDECIDED:
+            found = f"undecided, a longer trial would decide: {found.replace('undecided: ', '')}"
+        return found, f"{found}, claimed {self._expected.claimed} ({format_count(shown.trials, 'trial')})"
 
     def _more(self) -> str:
         if self._judged.trials_needed is None:

@@ -6,9 +6,10 @@ import msgspec
 
 from middlemark.document.document import Document, OverTime
 from middlemark.document.table import Column, Line, Table, table_of
+from middlemark.model.growth import RESOURCES
 from middlemark.model.units import format_seconds
 from middlemark.stats.trends import FEWEST
-from middlemark.verdicts.long_trials import RESOURCES, LatencyDrift, LongTrial, Stalls, Trend
+from middlemark.verdicts.long_trials import LatencyDrift, LongTrial, Stalls, Trend
 from middlemark.verdicts.rows import Row
 
 _NOTE = (
@@ -67,7 +68,7 @@ def trend_text(trend: Trend) -> str:
     (size, width), unit = _scaled((trend.per_hour, half), trend)
     (most,), unit_of_most = _scaled((max(trend.high, 0.0),), trend)
     if trend.verdict == "grows":
-        text = f"grows by {size} {unit} ± {width}"
+        text = f"grows by {size} {unit} ± {width}{_per_million(trend)}"
     elif trend.verdict == "does not grow":
         text = f"does not grow by more than {most} {unit_of_most}"
     elif trend.levels_off:
@@ -75,6 +76,13 @@ def trend_text(trend: Trend) -> str:
     else:
         text = f"undecided: {size} {unit} ± {width}"
     return "; ".join((text, *_steps(trend)))
+
+
+def _per_million(trend: Trend) -> str:
+    if trend.per_million is None:
+        return ""
+    (size,), unit = _scaled((trend.per_million,), trend)
+    return f" ({size} {unit.removesuffix('/h')} per million messages)"
 
 
 def _steps(trend: Trend) -> Iterator[str]:
@@ -114,7 +122,7 @@ _UNITS = ((1 << 30, "GiB/h"), (1 << 20, "MiB/h"), (1 << 10, "KiB/h"), (1, "B/h")
 
 def _scaled(values: Sequence[float], trend: Trend) -> tuple[tuple[str, ...], str]:
     """Return the values as text, all in the unit that suits the first."""
-    if RESOURCES[trend.resource].resolution == 1:
+    if RESOURCES[trend.resource].is_counted:
         return tuple(map(_brief, values)), f"{trend.resource}/h"
     factor, unit = next((each for each in _UNITS if abs(values[0]) >= each[0]), _UNITS[-1])
     return tuple(_brief(each / factor) for each in values), unit

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from middlemark.model.cell import Cell
+from middlemark.model.growth import Resource
 from middlemark.model.levels import Level
 from middlemark.model.selection import Selection
 from middlemark.model.workload import Workload
@@ -131,13 +132,26 @@ class Shape(msgspec.Struct, frozen=True, tag_field="kind", tag="shape"):
     growth: tuple[TimesAt, ...]
 
 
+class GrowthBound(msgspec.Struct, frozen=True, tag_field="kind", tag="trend"):
+    """The claim that a resource of each cell's workers grows by at most ``per_hour``: bytes or items per hour."""
+
+    of: Picked
+    resource: Resource
+    per_hour: float
+
+    @property
+    def band(self) -> Band:
+        """The band of the slope."""
+        return Band(None, self.per_hour)
+
+
 class Untestable(msgspec.Struct, frozen=True, tag_field="kind", tag="untestable"):
     """A claim that this tool cannot test; ``why`` is the reason that the claim's author wrote."""
 
     why: str
 
 
-Claim = Bound | Ratio | NoInfluence | Order | Crossover | Shape | Untestable
+Claim = Bound | Ratio | NoInfluence | Order | Crossover | Shape | GrowthBound | Untestable
 
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,7 +167,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> str:
-        """Kind: bound, link share, direction, change, ratio, no influence, order, crossover, shape or untestable."""
+        """The kind in reports: bound, link share, direction, change, ratio, …, or untestable."""
         if isinstance(self.claim, Ratio):
             return self.claim.said
         if self.metric in LINK_SHARES:

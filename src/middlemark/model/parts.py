@@ -12,6 +12,7 @@ from middlemark.model.expectation import (
     Claim,
     Crossover,
     Expectation,
+    GrowthBound,
     NoInfluence,
     Order,
     Picked,
@@ -58,7 +59,7 @@ def parts_of(expected: Expectation, plan: Plan) -> tuple[ClaimPart, ...]:
     _check_names(expected.claim)
     find = _Finder(plan)
     match expected.claim:
-        case Bound(of=of, band=band):
+        case Bound(of=of, band=band) | GrowthBound(of=of, band=band):
             return tuple(ClaimPart(each, None, band) for each in find.subjects(of))
         case Ratio(a=a, b=b, band=band):
             return find.paired(a, b, band)
@@ -100,7 +101,7 @@ def _check_names(claim: Claim) -> None:
 def sides_of(claim: Claim) -> tuple[Picked, ...]:
     """Return the selections that a claim compares: one, two or more sides; none for an untestable claim."""
     match claim:
-        case Bound(of=of) | Shape(of=of):
+        case Bound(of=of) | Shape(of=of) | GrowthBound(of=of):
             return (of,)
         case Ratio(a=a, b=b) | Crossover(a=a, b=b):
             return a, b

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from middlemark.model.cell import FACTORS, Cell, experiment, level_of, show_level
-from middlemark.model.expectation import Deciding
+from middlemark.model.expectation import Deciding, GrowthBound
 from middlemark.model.plan import Fitted, Note, Plan, Precision, Race, Raced, Trial, Wanted
 from middlemark.model.spelling import listing
 from middlemark.model.units import format_count, format_seconds
@@ -56,6 +56,8 @@ def until_decided(plan: Plan, budget_s: float) -> Plan:
         problems.append(
             Problem("--until-decided", "there is no expectation: write [[expect]] in the suite, or give --expect")
         )
+    elif all(isinstance(each.claim, GrowthBound) for each in plan.expectations):
+        problems.append(Problem("--until-decided", "further rounds do not decide a trend; give a longer --duration"))
     if problems:
         raise RequestError(problems)
     return msgspec.structs.replace(plan, deciding=Deciding(budget_s))

@@ -326,14 +326,14 @@ def _missed(run: "MeasuredRun", fail_if: FailIf) -> bool:
 def _grown(run: "MeasuredRun", fail_if: FailIf) -> bool:
     """Print a sentence for each resource that grows by more than allowed. Return whether the command fails."""
     from middlemark.document.over_time import trend_text
-    from middlemark.verdicts.long_trials import growing, long_trials
+    from middlemark.verdicts.long_trials import judged_growth, long_trials
 
     failing = False
     for trial in long_trials(run) if fail_if.grows else ():
         for resource, per_hour in fail_if.grows:
-            more, open_ = growing(trial, resource, per_hour)
-            failing = failing or bool(more) or (fail_if.undecided and bool(open_))
-            for each in (*more, *open_):
+            growth = judged_growth(trial, resource, per_hour)
+            failing = failing or bool(growth.above) or (fail_if.undecided and bool(growth.undecided))
+            for each in (*growth.above, *growth.undecided):
                 name = run.file.plan.cells[trial.cell].adapter
                 click.echo(f"middlemark: {name}, {each.role}: {resource} {trend_text(each)}", err=True)
     return failing

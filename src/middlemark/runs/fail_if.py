@@ -5,10 +5,10 @@ from typing import cast
 
 import msgspec
 
+from middlemark.model.growth import RESOURCES, Resource, parse_growth
 from middlemark.model.spelling import did_you_mean
-from middlemark.model.units import parse_percent, parse_size
+from middlemark.model.units import parse_percent
 from middlemark.problems import Problem
-from middlemark.verdicts.long_trials import RESOURCES, Resource
 
 EXPECTATIONS, UNDECIDED, WORSE = "expectations", "undecided", "METRIC WORSE than PERCENT"
 GROWS = "RESOURCE grows by AMOUNT/h"
@@ -80,7 +80,8 @@ def _grows(text: str, judged: Collection[str], problems: list[Problem]) -> tuple
         problems.append(Problem("--fail-if", f"'{text}' is not a condition; write 'rss grows by 1 MiB/h'"))
     else:
         try:
-            return ((cast("Resource", resource), float(parse_size(amount.removesuffix("/h")))),)
+            known = cast("Resource", resource)
+            return ((known, parse_growth(amount, known)),)
         except ValueError as error:
             problems.append(Problem("--fail-if", str(error)))
     return ()

@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 import msgspec
 
-from middlemark.model.expectation import ALPHA, Untestable, fewest_trials
+from middlemark.model.expectation import ALPHA, GrowthBound, Untestable, fewest_trials
 from middlemark.model.parts import ClaimPart
 from middlemark.model.plan import Plan
 from middlemark.stats.interval import exact_median_interval
@@ -89,7 +89,7 @@ class Look(msgspec.Struct, frozen=True):
 
 def look_trials(plan: Plan) -> Iterator[int]:
     """Yield the numbers of trials after which the expectations of a growing run are judged."""
-    testable = sum(not isinstance(each.claim, Untestable) for each in plan.expectations)
+    testable = sum(not isinstance(each.claim, Untestable | GrowthBound) for each in plan.expectations)
     first = fewest_trials(ALPHA * _EQUAL_SHARE / max(1, testable))
     for look in itertools.count():
         yield math.ceil(first * _FURTHER**look)

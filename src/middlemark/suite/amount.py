@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from middlemark.model.expectation import Band
+from middlemark.model.growth import Resource, parse_growth
 from middlemark.model.levels import SIZE, Wrong
 from middlemark.model.spelling import quoted
 from middlemark.model.units import UnitError, parse_percent, parse_rate, parse_seconds
@@ -42,6 +43,16 @@ def read_amount(value: object, unit: str) -> float:
     """Convert an amount to the unit of a metric: ``5ms`` to ns, ``1M`` to 1/s, ``64m`` to bytes. Raises Wrong."""
     try:
         return _READ.get(unit, _plain)(value)
+    except UnitError as error:
+        raise Wrong(str(error)) from None
+
+
+def read_growth(value: object, resource: Resource) -> float:
+    """Return bytes or items per hour: ``1 MiB/h``, ``2/h``. Raises Wrong."""
+    if not isinstance(value, str):
+        raise Wrong(f"{quoted(value)} is not an amount per hour; write '1 MiB/h', in quotes")
+    try:
+        return parse_growth(value, resource)
     except UnitError as error:
         raise Wrong(str(error)) from None
 

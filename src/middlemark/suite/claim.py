@@ -11,6 +11,7 @@ from middlemark.model.expectation import (
     Claim,
     Crossover,
     Expectation,
+    GrowthBound,
     NoInfluence,
     Order,
     Picked,
@@ -19,13 +20,14 @@ from middlemark.model.expectation import (
     TimesAt,
     Untestable,
 )
+from middlemark.model.growth import RESOURCES, Resource
 from middlemark.model.levels import Level, Wrong
 from middlemark.model.parts import sides_of
 from middlemark.model.selection import SHARED_MEMORY, read_levels, read_selection, read_typed_selection
 from middlemark.model.spelling import did_you_mean, listing, quoted
 from middlemark.model.units import UnitError, parse_percent
 from middlemark.problems import Problem
-from middlemark.suite.amount import read_amount, read_change, read_ratio
+from middlemark.suite.amount import read_amount, read_change, read_growth, read_ratio
 
 if TYPE_CHECKING:
     from middlemark.stats.metrics import Metric
@@ -42,6 +44,7 @@ _BESIDE: Mapping[str, tuple[str, ...]] = {
     "order": ("margin",),
     "crossover": ("margin",),
     "shape": ("of", "tolerance"),
+    "trend": ("of",),
     "untestable": (),
 }
 """Kind of expectation → the keys that it may have, in addition to ``say``, ``id`` and ``metric``."""
@@ -85,21 +88,23 @@ class ClaimReader:
                     self._picked(key, table[key])
             return None
         [kind] = asked
+        beside = (*_BESIDE[kind], "id", "say", *(() if kind == "trend" else ("metric",)))
         for key in table:
-            if key in KEYS and key not in (*_BESIDE[kind], "id", "say", "metric") and _KIND_OF.get(key) != kind:
+            if key in KEYS and key not in beside and _KIND_OF.get(key) != kind:
                 self._wrong(key, f"has no effect with {asked[kind]}; leave it out")
         claim, claimed = self._claim(kind, metric)
         if claim is not None and any(side.topic for side in sides_of(claim)):
-            self._of_edges(metric_name)
+            self._of_edges("trend" if isinstance(claim, GrowthBound) else metric_name)
         if self.problems or claim is None:
             return None
-        claimed_text = f"{metric_name} {claimed}" if metric and not isinstance(claim, Untestable) else claimed
+        without_metric = isinstance(claim, Untestable | GrowthBound)
+        claimed_text = claimed if without_metric else f"{metric_name} {claimed}"
         return Expectation(
             id=name,
             say=say or _default_say(claim, claimed_text),
             claim=claim,
             claimed=claimed_text,
-            metric="" if isinstance(claim, Untestable) else metric_name,
+            metric="" if without_metric else metric_name,
             place=self._where(""),
         )
 
@@ -132,6 +137,8 @@ class ClaimReader:
         """Return the claim (None: it has problems), and the words of the claim's sentence as the user typed them."""
         if kind == "untestable":
             return Untestable(self._text("untestable")), self._text("untestable")
+        if kind == "trend":
+            return self._trend()
         if metric is None:
             return None, ""
         read = {
@@ -249,6 +256,23 @@ class ClaimReader:
         texts = ", ".join(f"× {value} at {word}" for word, value in table["growth"].items())
         return Shape(of, along, start, tuple(growth)), f"grows from {along} {table['from']}: {texts}"
 
+    def _trend(self) -> tuple[Claim | None, str]:
+        of = self._side("of") if "of" in self._table else Picked("")
+        table = self._inner("trend", ("resource", "at_most"))
+        if table is None or of is None:
+            return None, ""
+        resource: Resource | None = next((each for each in RESOURCES if each == table["resource"]), None)
+        if resource is None:
+            near = did_you_mean(str(table["resource"]), RESOURCES)
+            self._wrong("trend", f"resource: there is no {quoted(table['resource'])}; {near}")
+            return None, ""
+        try:
+            per_hour = read_growth(table["at_most"], resource)
+        except Wrong as error:
+            self._wrong("trend", f"at_most: {error}")
+            return None, ""
+        return GrowthBound(of, resource, per_hour), f"{resource} grows by at most {table['at_most']}"
+
     def _inner(self, key: str, keys: Sequence[str]) -> Mapping[str, Any] | None:
         table = self._table[key]
         if not isinstance(table, dict):
@@ -354,7 +378,7 @@ def _default_say(claim: Claim, claimed: str) -> str:
             return f"{a.text} → {b.text}: {claimed}"
         case NoInfluence(sides=sides):
             return f"{' and '.join(each.text for each in sides)}: {claimed}"
-        case Shape(of=of) if of.text:
+        case Shape(of=of) | GrowthBound(of=of) if of.text:
             return f"{of.text}: {claimed}"
     return claimed
 

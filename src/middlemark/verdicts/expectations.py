@@ -11,7 +11,15 @@ import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import Description
-from middlemark.model.expectation import ALPHA, Bound, Expectation, NoInfluence, Untestable, fewest_trials
+from middlemark.model.expectation import (
+    ALPHA,
+    Bound,
+    Expectation,
+    GrowthBound,
+    NoInfluence,
+    Untestable,
+    fewest_trials,
+)
 from middlemark.model.parts import ClaimPart, NothingToJudge, Subject, parts_of
 from middlemark.model.plan import Plan
 from middlemark.model.times import NAMES, QUANTILES
@@ -30,50 +38,30 @@ from middlemark.stats.expectations import (
 from middlemark.stats.metrics import METRICS
 from middlemark.stats.trials import TrialSummary, at_edge
 from middlemark.stats.warnings.trials import not_in_force
+from middlemark.verdicts.judged_expectation import JudgedExpectation, Spoiled
+from middlemark.verdicts.long_trials import LongTrial
+from middlemark.verdicts.trend_expectations import judged_trend
 
 LATER_THAN_ANY: Mapping[str, float] = {**{NAMES[each]: float(1 - q) for each, q in QUANTILES.items()}, "max": 0.0}
 """Name of a quantile → share of messages. If a larger share is lost, the quantile is above any bound."""
-
-
-class Spoiled(msgspec.Struct, frozen=True):
-    """The reason why an expectation cannot be tested. ``subject``: the cell whose trials cannot be used, or None."""
-
-    subject: Subject | None
-    why: str
-
-
-class JudgedExpectation(msgspec.Struct, frozen=True, kw_only=True):
-    """An expectation with its verdict. ``shown``: the part that decides, or the part that is farthest from holding."""
-
-    expectation: Expectation
-    verdict: ClaimVerdict
-    shown: JudgedPart | None = None
-    parts: int = 0
-    confidence: float | None = None
-    """The confidence of the interval of ``shown``, by Holm's method over all expectations of the run; None: no
-    interval."""
-    trials: int = 0
-    """The number of trials of the part that has the fewest."""
-    trials_needed: int | None = None
-    """About how many trials of each cell would decide with a probability of 90 %. None: decided, or more than
-    10,000."""
-    spoiled: tuple[Spoiled, ...] = ()
-    cells: tuple[int, ...] = ()
-    """The indices of the cells of the expectation. Their trials decide it."""
 
 
 def judge_expectations(
     plan: Plan,
     trials: Sequence[Sequence[TrialSummary]],
     descriptions: Mapping[str, Description],
+    long: Sequence[LongTrial] = (),
     *,
     ended: bool = True,
 ) -> tuple[JudgedExpectation, ...]:
     """Return the verdict on each expectation of the plan. ``trials``: for each cell of the plan, in order.
 
-    The probability that any of the verdicts is false is at most 5 %. If a run grows until its expectations are decided,
-    each expectation is judged several times, at fixed numbers of trials (looks). Every look has its share of the error.
-    The first look that decides counts. ``ended``: the run has ended, so the trials since the last look also get a look.
+    ``long``: the run's long trials, which decide the expectations of trends by their own intervals.
+
+    The probability that any of the other verdicts is false is at most 5 %. If a run grows until its expectations are
+    decided, each expectation is judged several times, at fixed numbers of trials (looks). Every look has its share of
+    the error. The first look that decides counts. ``ended``: the run has ended, so the trials since the last look also
+    get a look.
     """
     evidence = [_evidence(each, plan, trials, descriptions) for each in plan.expectations]
     members = [at for at, each in enumerate(evidence) if each.parts and each.fewest >= fewest_trials(ALPHA)]
@@ -86,6 +74,12 @@ def judge_expectations(
             break
         found |= decided
     open_ = max(1, sum(bool(each.parts) for at, each in enumerate(evidence) if at not in found))
+    trends = {
+        at: judged_trend(each, each.claim, plan, long)
+        for at, each in enumerate(plan.expectations)
+        if isinstance(each.claim, GrowthBound)
+    }
+    found |= trends
     return tuple(
         found.get(at) or each.undecided(ALPHA / open_ * share_of(len(due.get(at, ())) if plan.deciding else 0))
         for at, each in enumerate(evidence)
@@ -168,6 +162,8 @@ def _evidence(
 ) -> _Evidence:
     if isinstance(expected.claim, Untestable):
         return _Evidence(expected, spoiled=[Spoiled(None, expected.claim.why)])
+    if isinstance(expected.claim, GrowthBound):
+        return _Evidence(expected)
     if expected.metric not in METRICS:
         return _Evidence(expected, spoiled=[Spoiled(None, f"there is no metric {expected.metric}")])
     try:

@@ -9,11 +9,11 @@ from typing import Literal
 
 import msgspec
 
+from middlemark.model.growth import RESOURCES, Resource
 from middlemark.model.record import Record, RoleRecord
 from middlemark.model.run import Run
 from middlemark.stats.trends import FEWEST, LevelStep, Slope, slope
 
-Resource = Literal["rss", "private", "shm", "descriptors", "threads"]
 Quantile = Literal["p50", "p99"]
 Verdict = Literal["grows", "does not grow", "undecided"]
 
@@ -28,24 +28,6 @@ EXPLAINED = 0.5
 LEAST_PART = 0.5
 """Slopes leave out a record whose interval is shorter than this share of the usual interval."""
 
-
-class ResourceKind(msgspec.Struct, frozen=True):
-    """A resource of a record: how it is read, the unit in which it changes, and the least growth that counts."""
-
-    of: Callable[[Record], int | None]
-    resolution: int
-    least: int
-    of_machine: bool = False
-    """True if all workers share it. It is then judged once."""
-
-
-RESOURCES: Mapping[Resource, ResourceKind] = {
-    "rss": ResourceKind(lambda each: each.rss_bytes, 4096, 65536),
-    "private": ResourceKind(lambda each: each.private_bytes, 4096, 65536),
-    "shm": ResourceKind(lambda each: each.shm_bytes, 4096, 65536, of_machine=True),
-    "descriptors": ResourceKind(lambda each: each.descriptors, 1, 1),
-    "threads": ResourceKind(lambda each: each.threads, 1, 1),
-}
 
 _QUANTILES: Mapping[Quantile, Callable[[RoleRecord], float | None]] = {
     "p50": lambda each: each.p50_ns,
@@ -72,6 +54,9 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     """Sudden changes, which are not part of the slope."""
     levels_off: bool = False
     """True if the growth of the second half is much smaller. The verdict is then undecided."""
+    per_million: float | None = None
+    """The growth divided by the millions of messages that the worker sent or received. None: of the machine, or the
+    worker has no messages."""
 
 
 class LatencyDrift(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,11 +127,26 @@ def long_trials(run: Run) -> tuple[LongTrial, ...]:
     return tuple(found)
 
 
-def growing(trial: LongTrial, resource: Resource, per_hour: float) -> tuple[list[Trend], list[Trend]]:
-    """Return the trends of a resource whose whole interval is above ``per_hour``, and those that are undecided."""
+class JudgedGrowth(msgspec.Struct, frozen=True):
+    """The trends of one resource in a trial, compared with the largest growth that is allowed."""
+
+    above: tuple[Trend, ...]
+    """Trends whose whole interval is above the allowed growth."""
+    undecided: tuple[Trend, ...]
+    within: tuple[Trend, ...]
+    """Trends whose whole interval is at most the allowed growth."""
+
+
+def judged_growth(trial: LongTrial, resource: Resource, per_hour: float) -> JudgedGrowth:
+    """Compare the growth of a resource with ``per_hour``. ``--fail-if`` and expectations use the result."""
     mine = [each for each in trial.trends if each.resource == resource]
-    more = [each for each in mine if each.verdict == "grows" and each.low > per_hour]
-    return more, [each for each in mine if each not in more and each.high > per_hour]
+    above = tuple(each for each in mine if each.verdict == "grows" and each.low > per_hour)
+    rest = [each for each in mine if each not in above]
+    return JudgedGrowth(
+        above,
+        undecided=tuple(each for each in rest if each.high > per_hour),
+        within=tuple(each for each in rest if each.high <= per_hour),
+    )
 
 
 def judged(records: Sequence[Record], *, trial: int = 1, cell: int = 0, ended: bool = True) -> LongTrial:
@@ -176,8 +176,11 @@ def _regular(records: Sequence[Record]) -> list[Record]:
 _Points = tuple[list[float], list[float]]
 
 
-def _series(workers: Mapping[str, Sequence[Record]]) -> Iterator[tuple[str, Resource, _Points]]:
-    """Yield (role, resource, points) of each series that is long enough for a slope."""
+def _series(workers: Mapping[str, Sequence[Record]]) -> Iterator[tuple[str, Resource, _Points, int]]:
+    """Yield (role, resource, points, messages) of each series that is long enough for a slope.
+
+    The messages are those of the worker; 0 for a resource of the machine.
+    """
     shared: set[Resource] = set()
     for who, records in workers.items():
         for name, kind in RESOURCES.items():
@@ -188,7 +191,14 @@ def _series(workers: Mapping[str, Sequence[Record]]) -> Iterator[tuple[str, Reso
                 continue
             if kind.of_machine:
                 shared.add(name)
-            yield "machine" if kind.of_machine else who, name, points
+                yield "machine", name, points, 0
+            else:
+                yield who, name, points, _messages(records)
+
+
+def _messages(records: Sequence[Record]) -> int:
+    """Return the messages that a worker sent or received after its first record."""
+    return sum(max(each.sent or 0, each.received or 0) for record in records[1:] for each in record.roles)
 
 
 def _latencies(workers: Mapping[str, Sequence[Record]]) -> Iterator[tuple[str, Quantile, _Points]]:
@@ -213,7 +223,9 @@ def role_name(role: str, index: int) -> str:
     return role if role in ("ping", "server") else f"{role} {index}"
 
 
-def _trend(trial: int, role: str, resource: Resource, points: _Points, confidence: float) -> Trend | None:
+def _trend(
+    trial: int, role: str, resource: Resource, points: _Points, messages: int, confidence: float
+) -> Trend | None:
     kind = RESOURCES[resource]
     found = slope(*points, kind.resolution, confidence)
     if found is None:
@@ -230,6 +242,7 @@ def _trend(trial: int, role: str, resource: Resource, points: _Points, confidenc
         level=level,
         steps=found.steps,
         levels_off=found.levels_off and found.low > 0,
+        per_million=found.per_hour * found.hours / (messages / 1e6) if messages else None,
     )
 
 
