@@ -369,6 +369,7 @@ def test_the_included_suites_are_listed_and_can_be_loaded() -> None:
         "ros2-layers",
         "security",
         "small-robot",
+        "soak",
         "swarm",
         "wifi",
         "zero-copy",

@@ -9,6 +9,7 @@ from middlemark.model.cell import Cell
 from middlemark.model.expectation import Deciding, Expectation
 from middlemark.model.factors import Key, declared
 from middlemark.model.levels import seconds, whole
+from middlemark.model.turns import Turn
 
 LONG_S = 600.0
 """A trial of at least this duration in s writes records."""
@@ -88,6 +89,18 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
 
+    turns_s: Annotated[
+        float | None,
+        Key(
+            kind=seconds(0.1),
+            group="How long",
+            metavar="TIME",
+            help="Run all configurations of a round side by side. One sends at a time, in turns of this length and in "
+            "random order; the others are idle.",
+            default_text="none: one configuration after the other",
+        ),
+    ] = None
+
     @property
     def recording_s(self) -> float | None:
         """The time between two records in s; None: the trial writes no records."""
@@ -110,6 +123,8 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     domain: int | None = None
     """The requested DDS domain; None: the trial gets a domain of its own."""
     seed: int = 0
+    turn: Turn | None = None
+    """The trial's place among the trials that run side by side. None: it runs alone."""
 
 
 class Note(msgspec.Struct, frozen=True):

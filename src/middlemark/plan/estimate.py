@@ -49,7 +49,10 @@ def estimate_seconds(plan: Plan) -> float:
 
 
 def estimate_trial(cell: Cell, trial: Trial) -> float:
-    """Return the expected seconds of one trial of the cell, from its first process to its last."""
+    """Return the expected seconds of one trial of the cell, from its first process to its last.
+
+    If trials run side by side, each has an equal share of the time.
+    """
     processes = _processes(cell)
     starting = TRIAL_OVERHEAD_S + FURTHER_PROCESS_S * max(0, processes - 2) + _slow_start(cell, processes)
     limits = trial.limits
@@ -57,7 +60,8 @@ def estimate_trial(cell: Cell, trial: Trial) -> float:
     if cell.rate == "curve":
         return CURVE_STEPS * step
     searching = SEARCH_STEPS * step if cell.rate == "sustainable" else 0.0
-    return searching + starting + limits.warmup_s + _measuring_seconds(cell, limits)
+    alone = searching + starting + limits.warmup_s + _measuring_seconds(cell, limits)
+    return alone if trial.turn is None else alone / trial.turn.seats
 
 
 def _processes(cell: Cell) -> int:

@@ -7,7 +7,7 @@ import msgspec
 
 from middlemark.model.cell import Cell, level_of, show_level
 from middlemark.model.description import Description
-from middlemark.model.expectation import ALPHA, Claim, Expectation, fewest_trials
+from middlemark.model.expectation import ALPHA, Claim, Expectation, GrowthBound, fewest_trials
 from middlemark.model.parts import ClaimPart, NothingToJudge, parts_of, sides_of
 from middlemark.model.plan import Limits, Note, Plan, Trial
 from middlemark.model.spelling import listing
@@ -15,6 +15,7 @@ from middlemark.plan.baselines import baselines_of, copies, same_baseline, witho
 from middlemark.plan.expand import expand
 from middlemark.plan.native import check_typed_native
 from middlemark.plan.targets import Context
+from middlemark.plan.turns import problems_of_turns, seated
 from middlemark.problems import Problem, RequestError
 from middlemark.suite.overrides import Only, read_only
 from middlemark.suite.sweep import Suite, Sweep
@@ -86,6 +87,7 @@ def make_plan(
     if chosen:
         problems += _matching_nothing(chosen, suites, context)
     total = sum(each.trials for each in measured.values())
+    problems += problems_of_turns(measured)
     if total > MOST_TRIALS:
         problems.append(
             Problem(
@@ -175,6 +177,7 @@ def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:
     for number in range(1, max((each.trials for each in measured), default=0) + 1):
         due = [index for index, each in enumerate(measured) if each.trials >= number]
         draw.shuffle(due)
+        turns = seated(due, [each.limits for each in measured], seed, number)
         for index in due:
             each = measured[index]
             yield Trial(
@@ -184,6 +187,7 @@ def interleave(measured: list[Measuring], seed: int) -> Iterable[Trial]:
                 limits=each.limits,
                 domain=each.domain,
                 seed=draw.getrandbits(32),
+                turn=turns.get(index),
             )
             order += 1
 
@@ -222,9 +226,10 @@ def deciding_trials(plan: Plan) -> int:
     """Return the fewest trials with which every expectation can be decided; 0: no expectations.
 
     With m expectations, each gets an m-th of the error. Each of an expectation's n parts gets an n-th of the
-    expectation's share, so that one part can decide.
+    expectation's share, so that one part can decide. One trial decides a trend.
     """
-    parts = [found for each in plan.expectations if (found := _parts(each, plan))]
+    of_trials = [each for each in plan.expectations if not isinstance(each.claim, GrowthBound)]
+    parts = [found for each in of_trials if (found := _parts(each, plan))]
     return fewest_trials(ALPHA / len(parts) / max(map(len, parts))) if parts else 0
 
 

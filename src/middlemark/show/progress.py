@@ -69,6 +69,7 @@ class State:
         self._last = ""
         self._now = "starting"
         self._samples = ""
+        self._seats = 1
         self._began = (clock(), self._waited_us())
         self._noise = ""
         self.done = 0
@@ -79,9 +80,10 @@ class State:
         self._estimates += [(trial.cell, estimate_trial(plan.cells[trial.cell], trial)) for trial in plan.trials]
         self.total += len(plan.trials)
 
-    def begins(self, cell: Cell) -> None:
-        """Record the beginning of the next trial."""
-        self._now, self._samples = describe(cell), ""
+    def begins(self, cell: Cell, seats: int = 1) -> None:
+        """Record the beginning of the next trial. ``seats``: the number of trials that run side by side."""
+        self._now, self._samples = describe(cell) if seats == 1 else f"{seats} configurations side by side", ""
+        self._seats = seats
         self._began = (self._clock(), self._waited_us())
 
     def ticked(self, event: Underway) -> None:
@@ -92,7 +94,7 @@ class State:
         """Record the result of a trial."""
         self.done += 1
         begin, waited = self._began
-        self._took.setdefault(outcome.cell, []).append(self._clock() - begin)
+        self._took.setdefault(outcome.cell, []).append((self._clock() - begin) / self._seats)
         self._noise = self._noise_of(outcome, begin, waited)
         if outcome.failed is None and self._folder is not None:
             found = _figure(cell, outcome, self._folder)
@@ -265,7 +267,7 @@ class _Lines(_Silent):
         self._said = 0.0
 
     def trial_begins(self, cell: Cell, trial: Trial) -> None:
-        self._state.begins(cell)
+        self._state.begins(cell, 1 if trial.turn is None else trial.turn.seats)
         self._show()
 
     def tick(self, event: Underway) -> None:

@@ -37,6 +37,26 @@ def children() -> frozenset[int]:
     return frozenset(found)
 
 
+class SideBySide:
+    """The sessions that run at the same time. Orphans are searched after the last of them, which cannot own others."""
+
+    def __init__(self) -> None:
+        """Create it without a session."""
+        self._sessions = 0
+        self._before: frozenset[int] = frozenset()
+
+    def begin(self) -> None:
+        """Add a session, before its first process starts."""
+        if not self._sessions:
+            self._before = children()
+        self._sessions += 1
+
+    def end(self) -> frozenset[int] | None:
+        """Remove a session. Return the children from before the first session; None: other sessions are running."""
+        self._sessions -= 1
+        return None if self._sessions else self._before
+
+
 def end_descendants(trial: str, before: frozenset[int] | None = None) -> tuple[str, ...]:
     """Kill every process with this trial's mark, and all children of this process that are not in ``before``.
 

@@ -26,7 +26,7 @@ from middlemark.sites.capture import Capture
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 from middlemark.sites.companion import Companion, declared
 from middlemark.sites.crowd_room import refuse_too_large_a_crowd
-from middlemark.sites.descendants import MARK, adopting, children, end_descendants
+from middlemark.sites.descendants import MARK, SideBySide, adopting, end_descendants
 from middlemark.sites.domains import Domains
 from middlemark.sites.interface import ipv4_of
 from middlemark.sites.link import Joined, join
@@ -55,6 +55,7 @@ class Here:
         self._joined: dict[str, Joined] = {}
         self._isolated: Holder | None = None
         self._settings = TrialSettings()
+        self._side_by_side = SideBySide()
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -89,7 +90,15 @@ class Here:
         self, worker: Worker, scope: str, at: Sequence[Namespace], joined: Joined | None = None
     ) -> "LocalSession":
         return LocalSession(
-            worker, scope, self.witness, at, joined, self.domains, settings=self._settings, certs=self.certs
+            worker,
+            scope,
+            self.witness,
+            at,
+            joined,
+            self.domains,
+            settings=self._settings,
+            certs=self.certs,
+            side_by_side=self._side_by_side,
         )
 
     async def _crowd_session(self, worker: Worker, scope: str, shared: Namespace) -> "LocalSession":
@@ -148,12 +157,14 @@ class LocalSession:
         mark: str = "",
         settings: TrialSettings | None = None,
         certs: str = "",
+        side_by_side: SideBySide | None = None,
     ) -> None:
         """Create the session. ``namespaces``: of the trial's sites on this machine, the senders' first.
 
         ``joined``: the link between the namespaces. ``mark``: identifies the trial's processes; empty: use the scope,
         which is the same on all hosts of a trial. ``settings``: the object that changes the machine's settings; None:
-        the cells change no settings. ``certs``: as in ``Here``.
+        the cells change no settings. ``certs``: as in ``Here``. ``side_by_side``: the launcher's
+        sessions; None: this is the only one.
         """
         self.link = None if joined is None else joined.how
         self.clocks: str | None = None
@@ -170,7 +181,6 @@ class LocalSession:
         self._namespaces = namespaces
         self._patterns = residue.patterns_of(worker.description.residue)
         self._before = residue.left_before(self._patterns, scope)
-        self._children_before = children()
         self._scratch = residue.make_scratch(self._patterns, scope, self._before, self._mark)
         self._own_certs = not certs
         self._certs = certs or os.path.join(self._scratch, CERTS)
@@ -181,6 +191,8 @@ class LocalSession:
         self._counted: evidence.Counters | None = None
         self._companions: list[tuple[Companion, Account | None]] = []
         self._capture: Capture | None = None
+        self._side_by_side = side_by_side or SideBySide()
+        self._side_by_side.begin()
 
     def _update_free_shm(self) -> None:
         """Read the free space in /dev/shm, and keep the least value so far."""
@@ -321,10 +333,11 @@ class LocalSession:
         if self._capture is not None:
             self._capture.end()
         try:
-            unclean = [
-                *await self._processes.close_to_the_end(grace_s),
-                *end_descendants(self._mark, self._children_before),
-            ]
+            try:
+                unclean = await self._processes.close_to_the_end(grace_s)
+            finally:
+                before = self._side_by_side.end()
+            unclean += end_descendants(self._mark, before)
             residue.clear(self._patterns, self._scope, self._before)
             return [*unclean, *self._settings.restore()]
         finally:

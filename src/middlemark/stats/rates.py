@@ -89,7 +89,11 @@ def behind(cell: Cell, outcome: TrialOutcome) -> float:
     counted = counts(outcome)
     if offered is None or counted is None or not outcome.measured_s:
         return 0.0
-    due = offered * outcome.measured_s
+    scheduled = [each.scheduled for each in outcome.publishers if each.scheduled is not None]
+    whole = scheduled and len(scheduled) == len(outcome.publishers)
+    due = float(sum(scheduled)) if whole else offered * outcome.measured_s
+    if not due:
+        return 0.0
     return max(0.0, due - counted.sent - 1) / due
 
 

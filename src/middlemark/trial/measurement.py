@@ -36,6 +36,7 @@ from middlemark.model.protocol import (
     TickEvent,
 )
 from middlemark.model.record import Record
+from middlemark.model.turns import Turn
 from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.session import Captured, Ground, Session
 from middlemark.trial import clocks
@@ -46,6 +47,7 @@ from middlemark.trial.ledger import Ledger
 from middlemark.trial.patterns import Heard, Pattern, Roles
 from middlemark.trial.patterns.graph import Ends
 from middlemark.trial.recording import Recording
+from middlemark.trial.side_by_side import Group, turns_path, write_turns
 from middlemark.trial.tasks import DRAIN_S, Tasks, measuring_s, tasks_of
 from middlemark.trial.warnings import with_last_words
 from middlemark.trial.worker_request import reply_timeout_s
@@ -82,6 +84,9 @@ class TrialSetup(msgspec.Struct, frozen=True, kw_only=True):
     """True if the trial's traffic is captured. The trial's figures are then not used."""
     keep_record: Callable[[Record], None] | None = None
     """Stores a record of a long trial, or raises RecordLostError. None: the trial writes no records."""
+    turn: Turn | None = None
+    group: Group | None = None
+    """The group of trials that run side by side; None: the trial runs alone."""
 
 
 class Measurement:
@@ -131,6 +136,7 @@ class Measurement:
             receiver=setting.receiver,
             folder=setting.folder,
             receivers_transport=receivers_transport(setting.worker, setting.cell.transport),
+            turns_path=turns_path(ground.scratch) if setting.turn is not None else "",
         )
 
     async def run(self) -> None:
@@ -144,6 +150,8 @@ class Measurement:
         await session.watch()
         if self.setting.captures:
             await session.capture()
+        if self.setting.group is not None:
+            await self.setting.group.start.arrive(self.outcome.order)
         ledger = Ledger(session.network, limits.recording_s)
         following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
         ledger.first = following[0]
@@ -181,6 +189,8 @@ class Measurement:
         """Prepare the session. Return the environment variables that the companions need in the workers."""
         cpus = self.tasks.cpus(far=False), self.tasks.cpus(far=True)
         await self.session.prepare(self.setting.cell, self.setting.limits, cpus, self.tasks.graph, self.outcome.number)
+        if self.setting.turn is not None:
+            write_turns(self.session.grounds[0].scratch, self.setting.cell, self.setting.limits, self.setting.turn)
         needed = self.setting.transport.has_companions(self.setting.cell.via)
         return await self.session.start_companions(self.tasks.settings) if needed else {}
 
@@ -376,7 +386,7 @@ class Measurement:
         )
         self.outcome = msgspec.structs.replace(outcome, warnings=warnings)
         begins = [begin for begin in map(_begin_ns, heard.senders) if begin]
-        if begins and not self.session.elsewhere:
+        if begins and not self.session.elsewhere and self.setting.turn is None:
             self._know(first_sample_ns=min(begins) - begin_ns - round(self.setting.limits.warmup_s * 1e9))
         self.heard = heard
 

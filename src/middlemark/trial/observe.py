@@ -1,5 +1,7 @@
 """Run one trial: start its processes, connect them, measure, collect evidence, stop them."""
 
+import asyncio
+import contextlib
 import datetime
 import time
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from middlemark.trial.interop import decided
 from middlemark.trial.measurement import Measurement, Tick, TrialSetup
 from middlemark.trial.one_clock import on_one_clock
 from middlemark.trial.patterns import Heard
+from middlemark.trial.side_by_side import Group
 
 QUIT_GRACE_S = 10.0
 """Time in s within which a worker must exit after its result. A busy kernel needs seconds to free GiBs of memory."""
@@ -35,6 +38,8 @@ class Shared(msgspec.Struct, frozen=True):
     token: str
     here: TrialSite
     keep_record: Callable[[Record], None] | None = None
+    group: Group | None = None
+    """The group of the trial, if trials run side by side."""
 
 
 class Observed(msgspec.Struct, frozen=True):
@@ -97,6 +102,8 @@ def setup_of(
         receiver=receiver,
         captures=captures,
         keep_record=None if part or captures else shared.keep_record,
+        turn=trial.turn,
+        group=shared.group,
     )
 
 
@@ -113,6 +120,8 @@ async def observe_trial(
     try:
         session = await shared.here.begin(cell, worker, scope)
     except WorkerFailedError as error:
+        if shared.group is not None:
+            shared.group.leave(trial.order)
         failed = Failure(code=error.code, text=error.text, advice=error.advice)
         return Observed(msgspec.structs.replace(begun, seconds=time.monotonic() - begin, failed=failed))
     begun = msgspec.structs.replace(begun, link_how=session.link)
@@ -128,6 +137,9 @@ async def observe_trial(
             far = measurement.tasks.far
             measurement.outcome = on_one_clock(measurement.outcome, session.offset, shared.folder, far, seconds)
         grace = QUIT_GRACE_S
+        if shared.group is not None:
+            with contextlib.suppress(asyncio.CancelledError):  # the measurement is over, so its outcome counts
+                await shared.group.end.arrive(trial.order)
     except WorkerFailedError as error:
         failure = await session.blame(error)
         if failure.code == "silent" and not failure.advice and measurement is not None:
@@ -138,6 +150,8 @@ async def observe_trial(
             code="internal", text=f"{worker.path}: {error.strerror or error}", advice=limits.sentence(error) or ""
         )
     finally:
+        if shared.group is not None:
+            shared.group.leave(trial.order)
         unclean = await session.close(grace)
     reached = measurement.outcome if measurement is not None else begun
     begun = msgspec.structs.replace(begun, shm=session.shm)

@@ -1,4 +1,7 @@
-"""Run all trials of a plan, one after the other. The outcome of each trial is stored before the next trial starts."""
+"""Run all trials of a plan, one after the other, or side by side if they have turns.
+
+The outcome of each trial is stored before the next trial starts.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -12,9 +15,12 @@ from middlemark.model.description import Worker
 from middlemark.model.outcome import Failure, TrialOutcome, Underway
 from middlemark.model.pairs import worker_of
 from middlemark.model.plan import Plan, Trial
+from middlemark.model.turns import side_by_side
+from middlemark.trial.measurement import Tick
 from middlemark.trial.observe import Shared, run_trial
 from middlemark.trial.proof import Proofs
 from middlemark.trial.search import run_search
+from middlemark.trial.side_by_side import Group
 
 _OUTCOME = msgspec.json.Decoder(TrialOutcome)
 
@@ -82,37 +88,50 @@ async def _run_plan(
 ) -> bool:
     stop = asyncio.create_task(interrupted.wait())
     try:
-        for trial in plan.trials:
-            cell = plan.cells[trial.cell]
-            watcher.trial_begins(cell, trial)
-            worker = worker_of(cell.sides, workers)
-            measuring = asyncio.create_task(_measured(cell, trial, worker, shared, watcher, proofs))
-            await asyncio.wait([measuring, stop], return_when=asyncio.FIRST_COMPLETED)
-            if not measuring.done():
-                measuring.cancel()
-            try:
-                outcome = await measuring
-            except asyncio.CancelledError:
-                return False
-            outcome = storable(outcome)
-            keep(outcome)
-            watcher.trial_ended(cell, outcome)
-            if interrupted.is_set():
+        for trials in side_by_side(plan.trials):
+            group = Group(each.order for each in trials) if len(trials) > 1 else None
+            together = msgspec.structs.replace(shared, group=group)
+            measuring = []
+            for trial in trials:
+                cell = plan.cells[trial.cell]
+                watcher.trial_begins(cell, trial)
+                worker = worker_of(cell.sides, workers)
+                tick = watcher.tick if trial is trials[0] else _untold
+                measured = _measured(cell, trial, worker, together, tick, proofs)
+                measuring.append(asyncio.create_task(measured))
+            every = asyncio.gather(*measuring, return_exceptions=True)
+            await asyncio.wait([every, stop], return_when=asyncio.FIRST_COMPLETED)
+            if not every.done():
+                for each in measuring:
+                    each.cancel()
+            for trial, found in zip(trials, await every, strict=True):
+                if isinstance(found, asyncio.CancelledError):
+                    continue
+                if isinstance(found, BaseException):
+                    raise found
+                outcome = storable(found)
+                keep(outcome)
+                watcher.trial_ended(plan.cells[trial.cell], outcome)
+            if interrupted.is_set() or any(each.cancelled() for each in measuring):
                 return False
         return True
     finally:
         stop.cancel()
 
 
+def _untold(_: Underway) -> None:
+    """Ignore a tick: of a group, only the first trial's progress is shown."""
+
+
 async def _measured(
-    cell: Cell, trial: Trial, worker: Worker, shared: Shared, watcher: Watcher, proofs: Proofs | None
+    cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, proofs: Proofs | None
 ) -> TrialOutcome:
     """Measure one trial and prove the cell's protection. If the proof is cancelled, return the outcome without a proof.
 
     A later trial then proves it.
     """
     run = run_search if cell.rate in SEARCHES else run_trial
-    outcome = await run(cell, trial, worker, shared, watcher.tick)
+    outcome = await run(cell, trial, worker, shared, tick)
     if proofs is None:
         return outcome
     try:

@@ -118,10 +118,12 @@ def tasks_of(
     receiver: Identity = "receiver",
     folder: str = "",
     receivers_transport: str = "",
+    turns_path: str = "",
 ) -> Tasks:
     """Return the tasks of a trial. ``samples_stem``: the first part of the paths of its samples files, absolute.
 
-    ``receivers_transport``: the name of the receivers' transport; empty: that of the senders.
+    ``receivers_transport``: the name of the receivers' transport; empty: that of the senders. ``turns_path``: as in
+    ``TrialRequest``.
     """
     pattern, graph = pattern_of(cell), graph_of(cell, transport)
     spinning_s = limits.warmup_s + measuring_s(limits) + DRAIN_S
@@ -143,6 +145,7 @@ def tasks_of(
         graph=graph,
         kept_by_topic=kept_by_topic(graph, limits) if graph else (),
         scratch=scratch,
+        turns_path=turns_path,
     )
     roles = pattern.roles(asked)
     far = graph.on(sites_of(cell.across)[-1]) if graph and is_apart(cell.across) else ()

@@ -37,6 +37,8 @@ class TrialRequest(msgspec.Struct, frozen=True, kw_only=True):
     keeps."""
     scratch: str = ""
     """The trial's scratch folder."""
+    turns_path: str = ""
+    """Path of the file with the instants of the trial's turns; empty: the load determines the instants."""
 
 
 def settings_of(

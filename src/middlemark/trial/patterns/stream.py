@@ -6,7 +6,7 @@ import msgspec
 
 from middlemark.model.load import request_of
 from middlemark.model.outcome import Arrived, SamplesFile, Sent, TrialCounts, TrialOutcome
-from middlemark.model.protocol import PublisherRequest, PublisherResult, SubscriberRequest, SubscriberResult
+from middlemark.model.protocol import Load, PublisherRequest, PublisherResult, SubscriberRequest, SubscriberResult
 from middlemark.trial.carrier import stream_actual_transport
 from middlemark.trial.patterns.pattern import Heard, Pattern, Roles, coding, results_of
 from middlemark.trial.warnings import stream_warnings
@@ -21,7 +21,7 @@ def roles(asked: TrialRequest) -> Roles:
             index=index,
             topic=index % cell.topics,
             **bounds_of(asked.limits),
-            load=request_of(cell, asked.seed, index),
+            load=_load(asked, index),
             payload=cell.payload,
             samples_path=path_of(asked.samples_stem, "publisher", index),
             kept=asked.kept[0],
@@ -41,6 +41,14 @@ def roles(asked: TrialRequest) -> Roles:
         for index in range(cell.subscribers)
     ]
     return Roles(tuple(publishers), tuple(subscribers))
+
+
+def _load(asked: TrialRequest, sender: int) -> Load:
+    load = request_of(asked.cell, asked.seed, sender)
+    if not asked.turns_path:
+        return load
+    lap_ns = round((asked.limits.warmup_s + (asked.limits.duration_s or 0.0)) * 2e9)  # the instants do not repeat
+    return msgspec.structs.replace(load, instants_path=asked.turns_path, lap_ns=lap_ns, sleeps=True)
 
 
 def conclude(heard: Heard, outcome: TrialOutcome) -> TrialOutcome:

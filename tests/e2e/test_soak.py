@@ -1,0 +1,106 @@
+"""Soaks with short turns: several middlewares live side by side, and one sends at a time."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from product import Bench, Ended, descriptions
+
+from middlemark.suite import load, raw_options
+
+TURN_S = 2.0
+SUITE = """
+[[sweep]]
+adapter = ["null", "udp", "uds"]
+transport = "default"
+pattern = "stream"
+size = 64
+rate = 200
+duration = "24s"
+turns = "2s"
+record_every = "1s"
+warmup = "0.2s"
+trials = 1
+pin = "off"
+baseline = false
+[sweep.native.null]
+leak_bytes = "20000"
+[[expect]]
+say = "memory does not grow"
+trend = { resource = "private", at_most = "16 MiB/h" }
+"""
+
+pytestmark = pytest.mark.usefixtures("null_worker")
+
+
+@pytest.fixture(scope="module")
+def soaked(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    bench = Bench(tmp_path_factory.mktemp("soak"))
+    words = ("--fail-if", "expectations", "--format", "json")
+    return bench.start("run", bench.suite(SUITE), *words).ended()
+
+
+def sent_s(ended: Ended, outcome: dict[str, Any]) -> "np.ndarray[Any, Any]":
+    """Return the times in s of CLOCK_MONOTONIC at which the trial's messages were sent."""
+    [path] = [each["path"] for each in outcome["files"] if each["role"] == "publisher"]
+    begin_ns = np.load(ended.folder / path)["begin_ns"].astype(np.int64)
+    found: np.ndarray[Any, Any] = (begin_ns - begin_ns[0] + outcome["publishers"][0]["first_sent_ns"]) / 1e9
+    return found
+
+
+def test_one_sends_at_a_time_while_the_others_live_and_every_one_gets_its_turns(soaked: Ended) -> None:
+    times = [sent_s(soaked, each) for each in soaked.kept]
+    assert len(times) == 3
+    begin = min(each[0] for each in times)
+    turns = [{int(at) for at in (each - begin + 0.05) // TURN_S} for each in times]
+    assert [len(each) for each in turns] == [4, 4, 4]
+    assert set.union(*turns) == set(range(12)), "somebody sends in every turn, and nobody else in the same"
+    assert len({tuple(sorted(each)) for each in turns}) == 3
+    for each in soaked.kept:
+        assert each["publishers"][0]["sent"] == 4 * 380
+        assert each["counts"]["lost"] == 0
+
+
+def test_the_records_cover_the_whole_life_and_not_only_the_turns(soaked: Ended) -> None:
+    for cell in soaked.document["cells"]:
+        assert cell["failed"] is None
+        assert {each["role"] for each in cell["trends"]} >= {"publisher 0", "subscriber 0"}
+        assert "missed-instants" not in {each["code"] for each in cell["warnings"]}
+
+
+def test_a_leak_is_found_per_hour_and_per_million_messages_and_refutes_the_expectation(soaked: Ended) -> None:
+    assert soaked.code == 4
+    assert "memory does not grow: does not hold: null" in soaked.err
+    [expectation] = soaked.document["expectations"]
+    assert (expectation["kind"], expectation["verdict"]) == ("trend", "does not hold")
+    [leaking] = [each for each in soaked.document["cells"] if each["adapter"] == "null"]
+    [trend] = [each for each in leaking["trends"] if (each["role"], each["resource"]) == ("publisher 0", "private")]
+    assert trend["verdict"] == "grows"
+    assert 0.5 * 20e9 < trend["per_million"] < 1.5 * 20e9
+
+
+def test_a_crash_of_one_does_not_hold_up_the_others(bench: Bench) -> None:
+    text = SUITE.replace('leak_bytes = "20000"', 'fail = "open-crash"').replace('"24s"', '"6s"').split("[[expect]]")[0]
+    ended = bench.run("run", bench.suite(text), "--format", "json")
+    failed = {each["adapter"]: each["failed"] for each in ended.document["cells"]}
+    assert failed["null"]["code"] == "crashed"
+    assert failed["udp"] is None
+    assert failed["uds"] is None
+
+
+@pytest.mark.slow
+def test_the_suite_can_be_measured_in_short_turns(bench: Bench) -> None:
+    [suite] = load(["soak"], raw_options())
+    built = [str(each) for each in suite.sweeps[0].levels("adapter").values if each in descriptions()]
+    if len(built) < 2:
+        pytest.skip("fewer than two of its adapters were built here")
+    short = ("--duration", "24s", "--turns", "2s", "--record-every", "1s", "--format", "json")
+    ended = bench.run("run", "soak", *short)
+    assert ended.code == 0, ended.err
+    assert [each["adapter"] for each in ended.document["cells"]] == built
+    for cell in ended.document["cells"]:
+        assert cell["failed"] is None
+        assert cell["sent"] >= 190
+        assert cell["lost"] == 0
+        assert cell["trends"]
+    assert {each["verdict"] for each in ended.document["expectations"]} <= {"holds", "undecided", "does not hold"}
