@@ -1,10 +1,11 @@
 import functools
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from product import ROOT, Bench
+from product import ROOT, Bench, Mount
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from middlemark.workers.find import executables
@@ -24,6 +25,26 @@ def null_worker() -> Path:
     path = executables().get("null")
     assert path, "middlemark-worker-null was not found; ./check builds it and sets MIDDLEMARK_WORKERS"
     return Path(path)
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[Mount]:
+    """Return a function that mounts a small file system for the test: `mount("size=64k")`."""
+    folder = tmp_path / "disk"
+    mounted = []
+
+    def make(options: str) -> Path:
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"a full disk needs the right to mount one: {done.stderr.strip()}")
+        mounted.append(folder)
+        return folder
+
+    yield make
+    for each in mounted:
+        subprocess.run(["umount", "-l", str(each)], check=True)
 
 
 class SharedScheduling(LoadScopeScheduling):  # type: ignore[misc]

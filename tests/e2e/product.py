@@ -24,6 +24,9 @@ MARK = "MIDDLEMARK_TEST_RUN"
 """An environment variable with a different value for each run. Processes inherit it, so a test can find all processes
 of a run."""
 
+Mount = Callable[[str], Path]
+"""The fixture ``mount``: mounts a small file system, given its options, and returns its folder."""
+
 PATIENCE_S = 300.0
 """Seconds after which a command counts as hung, long enough for a busy machine."""
 

@@ -4,38 +4,15 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from product import Bench, until
+from product import Bench, Mount, until
 
 pytestmark = pytest.mark.usefixtures("null_worker")
 
 ONE = ["--adapter", "null", "--transport", "memory", "--size", "64", "--warmup", "10ms", "--pin", "off"]
 QUICK = ["run", *ONE, "--samples", "100", "--trials", "1"]
-
-Mount = Callable[[str], Path]
-
-
-@pytest.fixture
-def mount(tmp_path: Path) -> Iterator[Mount]:
-    """Return a function that mounts a small file system for the test: `mount("size=64k")`."""
-    folder = tmp_path / "disk"
-    mounted = []
-
-    def make(options: str) -> Path:
-        folder.mkdir()
-        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            pytest.skip(f"a full disk needs the right to mount one: {done.stderr.strip()}")
-        mounted.append(folder)
-        return folder
-
-    yield make
-    for each in mounted:
-        subprocess.run(["umount", "-l", str(each)], check=True)
 
 
 def fill(folder: Path) -> None:
