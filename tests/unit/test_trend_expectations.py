@@ -5,7 +5,6 @@ from typing import cast
 
 import msgspec
 import pytest
-from test_expectations import problems_in, read
 from test_long_trial_verdicts import MIB, simulated, trend
 from test_store import FILE, outcome
 
@@ -15,14 +14,21 @@ from middlemark.model.plan import Plan
 from middlemark.model.run import Run
 from middlemark.plan.make import deciding_trials
 from middlemark.plan.rounds import until_decided
-from middlemark.problems import RequestError
+from middlemark.problems import Problem, RequestError
+from middlemark.suite.expect import read_expectations
+from middlemark.suite.table import parse_toml
 from middlemark.verdicts.expectations import judge_expectations
 from middlemark.verdicts.judged_expectation import JudgedExpectation
 from middlemark.verdicts.long_trials import judged, judged_growth, long_trials
 
 
+def read(text: str) -> tuple[tuple[Expectation, ...], list[Problem]]:
+    return read_expectations((parse_toml(text, "lan.toml")[0] or {})["expect"], "lan.toml", text)
+
+
 def expected(at_most: str, resource: str = "rss") -> Expectation:
-    [found] = read(f'[[expect]]\ntrend = {{ resource = "{resource}", at_most = "{at_most}" }}')
+    (found,), problems = read(f'[[expect]]\ntrend = {{ resource = "{resource}", at_most = "{at_most}" }}')
+    assert not problems
     return found
 
 
@@ -53,7 +59,7 @@ def test_a_trend_is_read_with_its_resource_and_its_amount_per_hour() -> None:
     ("trend", "text"),
     [
         ('{ resource = "rsss", at_most = "1 MiB/h" }', "trend: resource: there is no 'rsss'; did you mean 'rss'?"),
-        ('{ resource = ["rss"], at_most = "1 MiB/h" }', "trend: resource: there is no ['rss']"),
+        ('{ resource = ["rss"], at_most = "1 MiB/h" }', "resource: there is no a list; write its name in quotes"),
         ('{ resource = "rss", at_most = "1 MiB" }', "at_most: '1 MiB' is not an amount per hour; write '1 MiB/h'"),
         ('{ resource = "rss", at_most = "much/h" }', "at_most: 'much' is not a size"),
         ('{ resource = "rss", at_most = "-1 MiB/h" }', "at_most: '-1MiB' is not a size"),
@@ -67,7 +73,7 @@ def test_a_trend_is_read_with_its_resource_and_its_amount_per_hour() -> None:
     ],
 )
 def test_a_wrong_trend_is_refused_with_what_to_write(trend: str, text: str) -> None:
-    problems = problems_in(f"[[expect]]\ntrend = {trend}\n")
+    problems = [str(each) for each in read(f"[[expect]]\ntrend = {trend}\n")[1]]
     assert any(text in each for each in problems), problems
 
 

@@ -33,7 +33,7 @@ def seated(due: Iterable[int], limits: Sequence[Limits], seed: int, number: int)
 
 
 def problems_of_turns(measured: "Mapping[Cell, Measuring]") -> Iterator[Problem]:
-    """Yield why configurations with turns cannot run side by side. Those with the same limits are one group."""
+    """Yield why configurations with turns cannot run side by side. Configurations with equal limits are one group."""
     groups: dict[Limits, list[Cell]] = {}
     for cell, each in measured.items():
         if each.limits.turns_s is not None:

@@ -263,8 +263,9 @@ class ClaimReader:
             return None, ""
         resource: Resource | None = next((each for each in RESOURCES if each == table["resource"]), None)
         if resource is None:
-            near = did_you_mean(str(table["resource"]), RESOURCES)
-            self._wrong("trend", f"resource: there is no {quoted(table['resource'])}; {near}")
+            name = table["resource"]
+            near = did_you_mean(name, RESOURCES) if isinstance(name, str) else "write its name in quotes"
+            self._wrong("trend", f"resource: there is no {quoted(name)}; {near}")
             return None, ""
         try:
             per_hour = read_growth(table["at_most"], resource)

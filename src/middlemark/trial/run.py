@@ -5,7 +5,7 @@ The outcome of each trial is stored before the next trial starts.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -100,7 +100,8 @@ async def _run_plan(
                 measured = _measured(cell, trial, worker, together, tick, proofs)
                 measuring.append(asyncio.create_task(measured))
             every = asyncio.gather(*measuring, return_exceptions=True)
-            await asyncio.wait([every, stop], return_when=asyncio.FIRST_COMPLETED)
+            awaited: list[asyncio.Future[Any]] = [every, stop]
+            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
             if not every.done():
                 for each in measuring:
                     each.cancel()
