@@ -5,7 +5,7 @@ import pytest
 from candidate import Candidate
 from runner import Runner, by_publisher
 
-from middlemark.model.crowd import sources
+from middlemark.model.crowd import Crowd, sources
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Subscribe
 
@@ -21,8 +21,6 @@ def test_every_participant_finds_and_hears_the_others(
 ) -> None:
     if "crowd" not in candidate.transport.patterns:
         pytest.skip("the transport does not support crowds")
-    if candidate.worker.description.name == "null":
-        pytest.skip("the threads of a crowd over null poll all the time, and starve each other beside other tests")
     # Also test a library with several sessions in a process, if it supports that.
     together = min(3, candidate.transport.participants_per_process) if subscribe == "next" else 1
     cell = candidate.cell(
@@ -33,6 +31,7 @@ def test_every_participant_finds_and_hears_the_others(
         topics=TOPICS,
         subscribe=subscribe,
         participants_per_process=together,
+        storm_s=3.0 if subscribe == "all" else None,
         processes=2,
         pin=None,
     )
@@ -54,9 +53,43 @@ def test_every_participant_finds_and_hears_the_others(
     assert (outcome.counts.sent, outcome.counts.publish_failed) == (expected, 0)
     wrong = (outcome.counts.lost, outcome.counts.duplicated, outcome.counts.reordered, outcome.counts.damaged)
     assert wrong == (0, 0, 0, 0)
+    check_join(outcome.crowd)
+    check_leave(outcome.crowd, killed=1 if together != 2 else 2, discovers=not candidate.transport.discovery_by)
+    if subscribe == "all":
+        shared = any(each.code == "shared-network" for each in outcome.warnings)
+        check_storm(outcome.crowd, pauses=not shared)
     kept = measured.kept("subscriber")
     assert set(kept) == set(range(PARTICIPANTS))
     for participant, records in kept.items():
         assert set(by_publisher(records)) == set(sources(PARTICIPANTS, subscribe, participant))
         assert len(records) == heard_by * TOPICS * MESSAGES
         assert (np.diff(records["received_ns"].astype(np.int64)) >= 0).all()
+
+
+def check_join(crowd: Crowd) -> None:
+    assert crowd.join is not None, crowd.absent["join"]
+    assert 0 < crowd.join.complete_ns < LIMITS.match_timeout_s * 1e9
+    assert crowd.join.seconds >= 2.0
+    assert "join" not in crowd.absent
+
+
+def check_leave(crowd: Crowd, *, killed: int, discovers: bool) -> None:
+    """Check that the kill was noticed. ``discovers``: the middleware finds its peers itself, so it must notice."""
+    assert crowd.leave is not None, crowd.absent["leave"]
+    assert crowd.leave.killed == killed
+    if discovers:
+        assert crowd.leave.noticed_ns is not None, crowd.absent["leave"]
+    if crowd.leave.noticed_ns is None:
+        assert "did not notice within" in crowd.absent["leave"]
+    else:
+        assert crowd.leave.noticed_ns > 0
+
+
+def check_storm(crowd: Crowd, *, pauses: bool) -> None:
+    """Check that all found each other again. ``pauses``: the crowd had a network of its own, which can pause."""
+    if not pauses:
+        assert "no network of its own" in crowd.absent["storm"]
+        return
+    assert crowd.storm is not None, crowd.absent["storm"]
+    assert crowd.storm.pause_s == 3.0
+    assert 0 < crowd.storm.complete_ns < LIMITS.match_timeout_s * 1e9

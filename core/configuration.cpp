@@ -45,7 +45,7 @@ class Check {
     constexpr bool participates = std::same_as<Request, ParticipantRequest>;
     demand(participates == (settings_.pattern == Pattern::crowd), place + ".role",
            participates ? "only a crowd has participants" : "a crowd has no other roles than participants");
-    if constexpr (participates) below(request.index, settings_.participants, place + ".index");
+    if constexpr (participates) below(request.index, settings_.participants + 1, place + ".index");
     if constexpr (std::same_as<Request, SubscriberRequest>) {
       below(request.index, settings_.subscribers, place + ".index");
     }

@@ -39,6 +39,8 @@ class ParticipantRole final : public Role {
   Found publishers() override { return participant_.publishers(); }
   [[nodiscard]] bool runs_before_start() const noexcept override { return true; }
   void start() noexcept override { participant_.start(); }
+  void enter(const CrowdCommand& command) noexcept override { participant_.enter(command); }
+  std::size_t peers() const override { return participant_.peers(); }
   void run() override { participant_.run(); }
   std::size_t kept_bytes() const override { return participant_.kept_bytes(); }
   void keep() const override {

@@ -76,7 +76,11 @@ std::vector<Topic> stream_endpoints(const Configuration& configuration, bool nat
 std::vector<Topic> crowd_endpoints(const Configuration& configuration) {
   const Settings& settings = configuration.settings;
   std::vector<Topic> all;
-  for (unsigned owner = 0; owner < settings.participants; ++owner) {
+  const auto is_newcomer = [&settings](const ParticipantRequest& request) {
+    return request.index == settings.participants;
+  };
+  const unsigned owners = settings.participants + std::min(count<ParticipantRequest>(configuration, is_newcomer), 1U);
+  for (unsigned owner = 0; owner < owners; ++owner) {
     unsigned publishers_here = 0;
     unsigned subscribers_here = 0;
     for (const AnyRoleRequest& role : configuration.roles) {

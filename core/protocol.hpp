@@ -71,8 +71,14 @@ template <> inline constexpr std::array<std::string_view, 3> words_of<Policy>{"o
 enum class RoleKind { ping, pong, publisher, subscriber, client, server, participant };
 template <> inline constexpr std::array<std::string_view, 7> words_of<RoleKind>{"ping", "pong", "publisher", "subscriber", "client", "server", "participant"};
 
-enum class Phase { waiting, warm_up, idle, measuring, echoing, ended };
-template <> inline constexpr std::array<std::string_view, 6> words_of<Phase>{"waiting", "warm-up", "idle", "measuring", "echoing", "ended"};
+enum class Phase { waiting, warm_up, idle, joining, measuring, echoing, ended };
+template <> inline constexpr std::array<std::string_view, 7> words_of<Phase>{"waiting", "warm-up", "idle", "joining", "measuring", "echoing", "ended"};
+
+/// A phase of a crowd after the idle phase. `join`: participants send probes to the newcomer, which opens now. `talk`: they
+/// send measured messages. `storm`: they send probes until `stop`, and the worker reports how many publishers each has heard
+/// since. `leave`: the worker reports how many subscribers each still has.
+enum class CrowdPhase { join, talk, storm, leave };
+template <> inline constexpr std::array<std::string_view, 4> words_of<CrowdPhase>{"join", "talk", "storm", "leave"};
 
 enum class ErrorCode { refused, unmatched, silent, hung, disk, configure, internal };
 template <> inline constexpr std::array<std::string_view, 7> words_of<ErrorCode>{"refused", "unmatched", "silent", "hung", "disk", "configure", "internal"};
@@ -371,7 +377,8 @@ template <> inline constexpr auto fields_of<SubscriberRequest> = std::tuple_cat(
     Field{"forwards", &SubscriberRequest::forwards, Presence::optional}});
 
 /// The request to one participant of a crowd: a session with publishers and subscribers of its own. From its opening until
-/// `start`, the participant sends probes on each of its topics. After `start` it is idle, and then it sends at a rate.
+/// `start`, the participant sends probes on each of its topics. After `start` it is idle, and then it follows the commands
+/// `crowd`. The newcomer has the first index after those of the participants. It receives no `start`.
 struct ParticipantRequest : RoleRequest {
   static constexpr std::string_view tag_field = "role", tag = "participant";
   double probe_s = 0.01;
@@ -379,13 +386,15 @@ struct ParticipantRequest : RoleRequest {
   double rate_hz = 1;
   std::uint64_t messages = 1;
   std::string samples_path{};
+  bool storms = false;
 };
 template <> inline constexpr auto fields_of<ParticipantRequest> = std::tuple_cat(fields_of<RoleRequest>, std::tuple{
     Field{"probe_s", &ParticipantRequest::probe_s, Presence::required, {.above = 0, .most = 1e+09}},
     Field{"idle_s", &ParticipantRequest::idle_s, Presence::required, {.least = 0, .most = 1e+09}},
     Field{"rate_hz", &ParticipantRequest::rate_hz, Presence::required, {.least = 1e-06, .most = 1e+09}},
     Field{"messages", &ParticipantRequest::messages, Presence::required, {.least = 1}},
-    Field{"samples_path", &ParticipantRequest::samples_path, Presence::required}});
+    Field{"samples_path", &ParticipantRequest::samples_path, Presence::required},
+    Field{"storms", &ParticipantRequest::storms, Presence::optional}});
 
 using AnyRoleRequest = std::variant<PingRequest, PongRequest, PublisherRequest, SubscriberRequest, ClientRequest, ServerRequest, ParticipantRequest>;
 
@@ -419,6 +428,15 @@ struct StartCommand {
 };
 template <> inline constexpr auto fields_of<StartCommand> = std::tuple<>{};
 
+/// The participants begin the next phase of a crowd. `leave` is sent after the results.
+struct CrowdCommand {
+  static constexpr std::string_view tag_field = "command", tag = "crowd";
+  CrowdPhase phase{};
+  std::uint64_t at_ns = 0;
+};
+template <> inline constexpr auto fields_of<CrowdCommand> = std::tuple{
+    Field{"phase", &CrowdCommand::phase, Presence::required}, Field{"at_ns", &CrowdCommand::at_ns, Presence::optional}};
+
 /// Ends the roles. Senders, servers and pongs that echo end at once. A role that only receives ends when it has received all
 /// expected messages, when no message has arrived for 1 s (reliable) or 0.25 s (best effort), or after 10 s.
 struct StopCommand {
@@ -436,7 +454,7 @@ struct QuitCommand {
 };
 template <> inline constexpr auto fields_of<QuitCommand> = std::tuple<>{};
 
-using Command = std::variant<ConfigureCommand, JoinCommand, StartCommand, StopCommand, QuitCommand>;
+using Command = std::variant<ConfigureCommand, JoinCommand, StartCommand, CrowdCommand, StopCommand, QuitCommand>;
 
 /// The line that `--companions` reads.
 struct CompanionsRequest {
@@ -642,6 +660,24 @@ struct EndedEvent {
 template <> inline constexpr auto fields_of<EndedEvent> = std::tuple{
     Field{"role", &EndedEvent::role, Presence::required}, Field{"index", &EndedEvent::index, Presence::required},
     Field{"sent", &EndedEvent::sent, Presence::required}, Field{"forwarded", &EndedEvent::forwarded, Presence::optional}};
+
+/// The peers of one participant.
+struct Peers {
+  unsigned index = 0;
+  std::uint64_t found = 0;
+};
+template <> inline constexpr auto fields_of<Peers> = std::tuple{
+    Field{"index", &Peers::index, Presence::required}, Field{"found", &Peers::found, Presence::required}};
+
+/// Sent at once after `crowd` with `storm` or `leave`, and then whenever a number has changed.
+struct PeersEvent {
+  static constexpr std::string_view tag_field = "event", tag = "peers";
+  std::uint64_t at_ns = 0;
+  std::vector<Peers> participants{};
+};
+template <> inline constexpr auto fields_of<PeersEvent> = std::tuple{
+    Field{"at_ns", &PeersEvent::at_ns, Presence::required},
+    Field{"participants", &PeersEvent::participants, Presence::required}};
 
 /// An error. The worker exits with status 1; after `silent` it still sends the results.
 struct ErrorEvent {
@@ -1031,6 +1067,6 @@ template <> inline constexpr auto fields_of<SeenEvent> = std::tuple{
 
 using WitnessCommand = std::variant<ProbeCommand, AwakeCommand, WatchCommand, SwitchesCommand>;
 
-using Event = std::variant<HelloEvent, PublishedEvent, ReadyEvent, TickEvent, MeasuringEvent, EndedEvent, DoneEvent, ErrorEvent, ProbedEvent, AwakeEvent, WatchingEvent, SeenEvent>;
+using Event = std::variant<HelloEvent, PublishedEvent, ReadyEvent, TickEvent, MeasuringEvent, EndedEvent, PeersEvent, DoneEvent, ErrorEvent, ProbedEvent, AwakeEvent, WatchingEvent, SeenEvent>;
 
 }  // namespace middlemark

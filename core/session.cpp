@@ -90,6 +90,16 @@ void Session::start() {
   }
 }
 
+void Session::enter(const CrowdCommand& command) noexcept {
+  for (const auto& role : roles_) role->enter(command);
+}
+
+std::vector<Peers> Session::peers() const {
+  std::vector<Peers> all;
+  for (const auto& role : roles_) all.push_back({.index = role->index, .found = role->peers()});
+  return all;
+}
+
 void Session::launch(Role& role) {
   role.progress.wake = Wake(wake_);
   threads_.emplace_back([this, &role] { run(role); });

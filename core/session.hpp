@@ -56,6 +56,10 @@ class Session {
   /// Starts the roles that run before the start, and returns whether there are any.
   bool run_early();
   void start();
+  /// Begins a phase of a crowd.
+  void enter(const CrowdCommand& command) noexcept;
+  /// The peers of each participant of a crowd, as `storm` or `leave` reports them.
+  [[nodiscard]] std::vector<Peers> peers() const;
   /// Stops the senders at once. Receivers are stopped when the last sender of this process has ended. If this process
   /// has no sender, they end when they have received `expected` distinct messages (0: at once), or when no more arrive.
   void request_stop(std::uint64_t expected = nothing_expected) noexcept;

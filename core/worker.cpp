@@ -50,6 +50,30 @@ std::uint64_t received(const Session& session) {
   return messages;
 }
 
+/// Reports the peers of a crowd's participants while the phase asks for it.
+class PeerWatch {
+ public:
+  void begin(Session& session, const CrowdCommand& command) {
+    session.enter(command);
+    watches_ = command.phase == CrowdPhase::storm || command.phase == CrowdPhase::leave;
+    last_.reset();
+  }
+  /// Returns the time between two looks at the peers.
+  [[nodiscard]] std::chrono::milliseconds pause() const noexcept { return watches_ ? 10ms : 1s; }
+  /// Returns the event to send if a number has changed since the last call, or at the first call of a phase.
+  [[nodiscard]] std::optional<PeersEvent> changed(const Session& session) {
+    if (!watches_) return std::nullopt;
+    std::vector<Peers> peers = session.peers();
+    if (last_ && std::ranges::equal(*last_, peers, {}, &Peers::found, &Peers::found)) return std::nullopt;
+    last_ = peers;
+    return PeersEvent{.at_ns = monotonic_ns(), .participants = std::move(peers)};
+  }
+
+ private:
+  bool watches_ = false;
+  std::optional<std::vector<Peers>> last_;
+};
+
 /// A worker that is controlled by the launcher, from hello to quit: docs/reference/protocol.md.
 class ControlledWorker {
  public:
@@ -172,7 +196,7 @@ class ControlledWorker {
     std::uint64_t stopped = 0;
     for (;;) {
       const int wake = concluded || started == no_start ? -1 : session_->wake_descriptor();
-      const auto line = control_.receive(until_tick(started, ticked, concluded), wake);
+      const auto line = control_.receive(std::min(until_tick(started, ticked, concluded), watch_.pause()), wake);
       if (control_.closed()) _exit(exit_abandoned);
       session_->drain_wake();
       if (line) {
@@ -181,6 +205,8 @@ class ControlledWorker {
         if (name == StartCommand::tag && started == no_start) {
           session_->start();
           started = monotonic_ns();
+        } else if (name == CrowdCommand::tag) {
+          watch_.begin(*session_, read_message<CrowdCommand>(command));
         } else if (name == StopCommand::tag) {
           const auto stop = read_message<StopCommand>(command);
           if (stop.subscribers.empty()) {
@@ -200,6 +226,7 @@ class ControlledWorker {
           throw ConfigurationError(fmt::format("unexpected command \"{}\"", name));
         }
       }
+      if (const auto peers = watch_.changed(*session_)) send(*peers);
       if (started == no_start || concluded) continue;
       const bool ended = session_->ended();  // read before new_ends(), which then returns all roles that have ended
       for (const EndedEvent& ended_role : session_->new_ends()) send(ended_role);
@@ -277,6 +304,7 @@ class ControlledWorker {
   Control control_;
   Clock clock_;
   AccountReader account_;
+  PeerWatch watch_;
   std::unique_ptr<Session> session_;
   std::uint64_t opening_ns_ = 0;
 };

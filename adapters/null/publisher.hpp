@@ -31,6 +31,7 @@ class Publisher : public kit::OwnBuffer {
         misbehaves_(route.role == script.at && meant(script.only_publisher, route.publisher(index))),
         never_matches_(script.fail.contains("match")),
         blocks_when_full_(route.topic.reliability == Reliability::reliable),
+        skips_absent_(settings.pattern == Pattern::crowd),
         write_timeout_(settings.write_timeout),
         script_(script),
         wrong_(route.topic.message_bytes),
@@ -70,7 +71,7 @@ class Publisher : public kit::OwnBuffer {
     if (never_matches_) return 0;
     std::size_t found = 0;
     for (const Destination& destination : destinations_) {
-      found += destination.queue->attached().load(std::memory_order_acquire) != 0 ? 1 : 0;
+      found += destination.attached() ? 1 : 0;
     }
     return found;
   }
@@ -81,11 +82,16 @@ class Publisher : public kit::OwnBuffer {
   struct Destination {
     std::unique_ptr<Queue> queue;
     bool suffers;  // false: no fault applies to messages for this subscriber
+
+    [[nodiscard]] bool attached() const noexcept { return queue->attached().load(std::memory_order_acquire) != 0; }
   };
 
   Published deliver_to_all() noexcept {
     Published outcome = Published::ok;
-    for (const Destination& destination : destinations_) note(outcome, deliver(*destination.queue, message_));
+    for (const Destination& destination : destinations_) {
+      if (skips_absent_ && !destination.attached()) continue;
+      note(outcome, deliver(*destination.queue, message_));
+    }
     return outcome;
   }
 
@@ -93,6 +99,7 @@ class Publisher : public kit::OwnBuffer {
     Published outcome = Published::ok;
     const bool holds = script_.reorder.contains(sequence);
     for (const Destination& destination : destinations_) {
+      if (skips_absent_ && !destination.attached()) continue;
       Queue& queue = *destination.queue;
       note(outcome, destination.suffers ? misdeliver(queue, sequence, holds) : deliver(queue, message_));
     }
@@ -147,6 +154,7 @@ class Publisher : public kit::OwnBuffer {
   const bool misbehaves_;
   const bool never_matches_;
   const bool blocks_when_full_;
+  const bool skips_absent_;  // a crowd's newcomer does not empty its queues before it opens
   const std::chrono::nanoseconds write_timeout_;
   const Script script_;
   std::vector<std::byte> wrong_;

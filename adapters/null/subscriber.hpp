@@ -41,6 +41,7 @@ class Subscriber : kit::Pinned {
   Subscriber(const Script& script, const Route& route, unsigned index)
       : script_(script),
         suffers_(meant(script.only_subscriber, route.subscriber(index))),
+        longest_pause_(route.role == "participant" ? std::chrono::milliseconds(5) : shortest_pause),
         hog_(suffers_ ? script.hog_subscriber_mib << 20 : 0) {
     for (unsigned i = 0; i < route.topic.publishers; ++i) {
       const bool stalls = suffers_ && (!script.stall.empty() || script.stall_every > 0) &&
@@ -73,13 +74,25 @@ class Subscriber : kit::Pinned {
     const auto something = [this]() noexcept {
       return std::ranges::any_of(sources_, [](const Source& source) { return !source.queue->empty(); });
     };
-    return kit::wait_until(something, timeout, std::chrono::microseconds(20));
+    if (something()) {
+      pause_ = shortest_pause;
+      return true;
+    }
+    const kit::Deadline deadline(timeout);
+    do {
+      kit::nap(std::min(pause_, std::max(shortest_pause, deadline.left())));
+      pause_ = std::min(2 * pause_, longest_pause_);
+      if (something()) return true;
+    } while (!deadline.passed());
+    return false;
   }
 
   void listen(Listener listener) { thread_.start(*this, listener); }
   void silence() { thread_.stop(); }
 
  private:
+  static constexpr std::chrono::nanoseconds shortest_pause = std::chrono::microseconds(20);
+
   struct Source {
     std::unique_ptr<Queue> queue;
     bool stalls;
@@ -97,6 +110,8 @@ class Subscriber : kit::Pinned {
 
   const Script script_;
   const bool suffers_;
+  const std::chrono::nanoseconds longest_pause_;  // longer in a crowd, whose idle threads must leave time to the others
+  std::chrono::nanoseconds pause_ = shortest_pause;  // between two looks; doubles while nothing arrives
   const Hog hog_;
   std::vector<Source> sources_;
   ListeningThread thread_;

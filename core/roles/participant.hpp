@@ -3,9 +3,9 @@
 // messages are measured, the code here does not allocate, lock, log or throw.
 //
 // Before start() it sends probes on each topic that has a subscriber. A subscriber has found a publisher when the first
-// message has arrived. After start() the participant is idle, and then it sends at a rate. Each subscriber has a
-// receiving thread of its own (under `listen` the middleware's), because the contract has no way to wait for several
-// subscribers.
+// message has arrived. After start() the participant is idle, and then it follows enter(): it sends probes to the
+// newcomer, sends at a rate, and sends probes again after a pause of the network. Each subscriber has a receiving thread
+// of its own (under `listen` the middleware's), because the contract has no way to wait for several subscribers.
 #pragma once
 
 #include <time.h>
@@ -32,67 +32,11 @@
 #include <middlemark/protocol.hpp>
 #include <middlemark/records.hpp>
 #include <middlemark/roles/ends.hpp>
+#include <middlemark/roles/hearing.hpp>
 #include <middlemark/roles/progress.hpp>
 #include <middlemark/roles/topics.hpp>
-#include <middlemark/sequence.hpp>
 
 namespace middlemark {
-
-/// Counts and records the messages of one subscribed topic, which has one publisher. One thread at a time visits it.
-class Hearing {
- public:
-  Hearing(const Topic& topic, unsigned publisher_id, std::uint64_t messages, bool checks, const Clock& clock)
-      : message_bytes_(topic.message_bytes), publisher_id_(publisher_id), checks_(checks), clock_(clock) {
-    arrivals_.resize(messages);  // touches the memory before the start
-    arrivals_.clear();
-  }
-
-  void operator()(std::span<const std::byte> message) noexcept {
-    const std::uint64_t now = clock_.ticks();
-    if (message.size() != message_bytes_) return count(damaged_);
-    const Header header = read_header(message);
-    if (header.publisher_id() != publisher_id_) return count(damaged_);
-    if (first_ticks_.load(std::memory_order_relaxed) == 0) first_ticks_.store(now, std::memory_order_release);
-    if (header.warm_up()) return;
-    const SequenceTracker::Verdict verdict = tracker_.see(header.sequence());
-    if (verdict == SequenceTracker::Verdict::duplicate) return count(duplicated_);
-    if (verdict == SequenceTracker::Verdict::reordered) count(reordered_);
-    if (checks_ && !payload_intact(message, header)) {
-      count(damaged_);
-    } else if (arrivals_.size() < arrivals_.capacity()) {
-      arrivals_.push_back({header.stamp, now, now > header.intended_ticks ? now - header.intended_ticks : 0});
-    }
-    count(received_);
-  }
-
-  /// True when a message has arrived. Any thread may call this and the counts below.
-  [[nodiscard]] bool heard() const noexcept { return first_ticks_.load(std::memory_order_acquire) != 0; }
-  [[nodiscard]] std::uint64_t first_ticks() const noexcept { return first_ticks_.load(std::memory_order_acquire); }
-  [[nodiscard]] std::uint64_t received() const noexcept { return received_.load(std::memory_order_acquire); }
-  [[nodiscard]] std::uint64_t duplicated() const noexcept { return duplicated_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t reordered() const noexcept { return reordered_.load(std::memory_order_relaxed); }
-  [[nodiscard]] std::uint64_t damaged() const noexcept { return damaged_.load(std::memory_order_relaxed); }
-  /// The records, with times in ticks. Call after the reception has ended.
-  [[nodiscard]] std::span<const Arrival> arrivals() const noexcept { return arrivals_; }
-  [[nodiscard]] std::size_t kept_bytes() const noexcept { return arrivals_.capacity() * sizeof(Arrival); }
-
- private:
-  static void count(std::atomic<std::uint64_t>& number) noexcept {
-    number.store(number.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
-
-  const std::size_t message_bytes_;
-  const unsigned publisher_id_;
-  const bool checks_;
-  const Clock clock_;
-  SequenceTracker tracker_;
-  std::vector<Arrival> arrivals_;
-  std::atomic<std::uint64_t> first_ticks_{0};
-  std::atomic<std::uint64_t> received_{0};
-  std::atomic<std::uint64_t> duplicated_{0};
-  std::atomic<std::uint64_t> reordered_{0};
-  std::atomic<std::uint64_t> damaged_{0};
-};
 
 template <Adapter A>
 class Participant {
@@ -103,6 +47,8 @@ class Participant {
   /// some middlewares connect in publishers_found().
   static constexpr std::chrono::milliseconds longest_wait{1000};
   static constexpr std::chrono::milliseconds connecting_wait{20};
+  /// Between the phases, the participant looks for a command after this time.
+  static constexpr std::uint64_t step_of_waiting_ns = 10'000'000;
 
   Participant(const Settings& settings, const ParticipantRequest& request, const Clock& clock, Progress& progress)
       : request_(request),
@@ -110,6 +56,7 @@ class Participant {
         clock_(clock),
         progress_(progress),
         opening_ns_(monotonic_ns()),
+        welcomes_(newcomer_hears(settings, request.index)),
         adapter_(settings) {
     const bool checks = request.payload == Payload::filled;
     for (const unsigned owner : crowd_sources(settings, request.index)) {
@@ -140,16 +87,40 @@ class Participant {
   /// Ends the probes and begins the idle time. The control thread calls this once.
   void start() noexcept { started_ns_.store(monotonic_ns(), std::memory_order_release); }
 
+  /// Begins a phase after the idle time. The control thread calls this.
+  void enter(const CrowdCommand& command) noexcept {
+    if (command.phase == CrowdPhase::talk) talk_ns_.store(command.at_ns, std::memory_order_release);
+    if (command.phase == CrowdPhase::storm) {
+      for (const auto& each : incoming_) each->hearing.listen_again();
+    }
+    phase_.store(static_cast<int>(command.phase), std::memory_order_release);
+  }
+
+  /// The peers that the participant reports in the current phase: in a storm the publishers heard since its begin, and
+  /// during `leave` the subscribers of its topics. For `leave`, run() must have returned.
+  [[nodiscard]] std::size_t peers() const {
+    std::size_t found = 0;
+    if (entered(CrowdPhase::leave)) {
+      for (const auto& each : outgoing_) found += each->publisher.matched();
+    } else {
+      for (const auto& each : incoming_) found += each->hearing.heard_again() ? 1 : 0;
+    }
+    return found;
+  }
+
   /// Runs all phases. result() is valid afterwards.
   void run() {
     progress_.phase.store(Phase::warm_up, std::memory_order_relaxed);
     {
       const Listening listening(*this);
-      probe();
+      probe_while([this] { return !started(); });
       heard_at_start_ = publishers().found;
+      for (const auto& each : outgoing_) result_.probes += each->probes;
       idle();
+      join();
       talk();
       drain();
+      storm();
     }
     if (failure_) std::rethrow_exception(failure_);
     conclude();
@@ -231,10 +202,11 @@ class Participant {
     }
   }
 
-  /// Sends probes on each topic with a subscriber until the start.
-  void probe() {
+  /// Sends probes on each topic that has a subscriber, while the condition holds.
+  template <class Condition>
+  void probe_while(Condition goes_on) {
     const auto period = static_cast<std::uint64_t>(request_.probe_s * 1e9);
-    for (std::uint64_t due = monotonic_ns(); !started() && !stopped(); due += period) {
+    for (std::uint64_t due = monotonic_ns(); goes_on() && !stopped(); due += period) {
       for (const auto& each : outgoing_) {
         if (each->publisher.matched() == 0) continue;
         ++each->probes;
@@ -242,22 +214,42 @@ class Participant {
       }
       const std::uint64_t now = monotonic_ns();
       due = std::max(due, now - std::min(now, period));  // after a long stall, send no burst
-      while (!started() && !stopped() && monotonic_ns() < due + period)
-        sleep_until(std::min(due + period, monotonic_ns() + 10'000'000));
+      while (goes_on() && !stopped() && monotonic_ns() < due + period)
+        sleep_until(std::min(due + period, monotonic_ns() + step_of_waiting_ns));
     }
   }
 
   void idle() noexcept {
     progress_.phase.store(Phase::idle, std::memory_order_relaxed);
-    talk_ns_ = started_ns_.load(std::memory_order_acquire) + static_cast<std::uint64_t>(request_.idle_s * 1e9);
-    sleep_until(talk_ns_);
+    sleep_until(started_ns_.load(std::memory_order_acquire) + static_cast<std::uint64_t>(request_.idle_s * 1e9));
+  }
+
+  /// Waits for the talk. While the newcomer opens, sends probes on the topics to which it subscribes.
+  void join() {
+    progress_.phase.store(Phase::joining, std::memory_order_relaxed);
+    const auto silent = [this] { return talk_ns_.load(std::memory_order_acquire) == 0; };
+    while (silent() && !stopped()) {
+      if (welcomes_ && entered(CrowdPhase::join)) {
+        probe_while(silent);
+      } else {
+        sleep_until(monotonic_ns() + step_of_waiting_ns);
+      }
+    }
+  }
+
+  /// Sends probes after the pause of the network, until the stop.
+  void storm() {
+    if (!request_.storms) return;
+    while (!entered(CrowdPhase::storm) && !stopped()) sleep_until(monotonic_ns() + step_of_waiting_ns);
+    probe_while([] { return true; });
   }
 
   void talk() noexcept {
     progress_.phase.store(Phase::measuring, std::memory_order_relaxed);
     progress_.begin_to_measure();
+    const std::uint64_t talk_ns = talk_ns_.load(std::memory_order_acquire);
     for (std::uint64_t round = 0; round < request_.messages; ++round) {
-      std::uint64_t intended_ns = talk_ns_ + round * period_ns_ + offset_ns_;
+      std::uint64_t intended_ns = talk_ns + round * period_ns_ + offset_ns_;
       for (const auto& each : outgoing_) {
         sleep_until(intended_ns);
         if (stopped()) return;
@@ -269,14 +261,14 @@ class Participant {
         intended_ns += step_ns_;
       }
     }
-    sleep_until(talk_ns_ + request_.messages * period_ns_);
+    sleep_until(talk_ns + request_.messages * period_ns_);
   }
 
   /// Waits for the messages of others until all have arrived, or none arrives any more.
   void drain() noexcept {
     const std::uint64_t expected = incoming_.size() * request_.messages;
     std::uint64_t quiet_since = monotonic_ns();
-    for (std::uint64_t seen = 0; !stopped(); sleep_until(monotonic_ns() + 10'000'000)) {
+    for (std::uint64_t seen = 0; !stopped(); sleep_until(monotonic_ns() + step_of_waiting_ns)) {
       const std::uint64_t received = total(&Hearing::received);
       progress_.received.store(received, std::memory_order_relaxed);
       if (received >= expected) {
@@ -311,6 +303,9 @@ class Participant {
     }
   }
 
+  [[nodiscard]] bool entered(CrowdPhase phase) const noexcept {
+    return phase_.load(std::memory_order_acquire) == static_cast<int>(phase);
+  }
   [[nodiscard]] bool started() const noexcept { return started_ns_.load(std::memory_order_acquire) != 0; }
   [[nodiscard]] bool stopped() const noexcept { return progress_.stop.requested(); }
   void sleep_until(std::uint64_t instant_ns) const noexcept {
@@ -345,7 +340,6 @@ class Participant {
     result_.publishers_heard = heard_at_start_;
     if (heard_at_start_ == incoming_.size() && complete_ticks != 0)
       result_.complete_ns = clock_.to_monotonic_ns(complete_ticks);
-    for (const auto& each : outgoing_) result_.probes += each->probes;
     result_.sent = sent_;
     result_.publish_failed = publish_failed_;
     result_.late_sends = late_sends_;
@@ -375,6 +369,7 @@ class Participant {
   const Clock clock_;
   Progress& progress_;
   const std::uint64_t opening_ns_;
+  const bool welcomes_;  // the newcomer subscribes to the topics of this participant
   A adapter_;
   std::vector<std::unique_ptr<Incoming>> incoming_;
   std::vector<std::unique_ptr<Outgoing>> outgoing_;
@@ -383,7 +378,8 @@ class Participant {
   std::uint64_t offset_ns_ = 0;               // from the begin of a period to the message on the first topic
   std::uint64_t step_ns_ = 0;                 // from the message on one topic to that on the next
   std::atomic<std::uint64_t> started_ns_{0};  // 0: not started
-  std::uint64_t talk_ns_ = 0;
+  std::atomic<std::uint64_t> talk_ns_{0};     // 0: the talk has not been announced
+  std::atomic<int> phase_{-1};                // the last CrowdPhase of enter(); -1: none
   std::size_t heard_at_start_ = 0;
   std::uint64_t sent_ = 0;
   std::uint64_t publish_failed_ = 0;

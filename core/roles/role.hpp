@@ -49,6 +49,10 @@ class Role {
   /// True if run() begins as soon as the worker has opened, and start() only tells the role that the trial starts.
   [[nodiscard]] virtual bool runs_before_start() const noexcept { return false; }
   virtual void start() noexcept {}
+  /// Begins a phase of a crowd.
+  virtual void enter(const CrowdCommand& /*command*/) noexcept {}
+  /// The number of peers that a participant of a crowd reports in the current phase.
+  [[nodiscard]] virtual std::size_t peers() const { return 0; }
   virtual void run() = 0;
   /// Returns the bytes of memory that the role's samples use. They are not memory of the middleware.
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }

@@ -95,10 +95,18 @@ namespace middlemark {
   return static_cast<unsigned>(std::ranges::find(indices, index) - indices.begin());
 }
 
-/// Topic `number` of the participant `owner` of a crowd.
+/// Returns whether the newcomer of a crowd subscribes to the topics of a participant. The newcomer has the first index
+/// after those of the participants, and the next one after it is the first participant.
+[[nodiscard]] inline bool newcomer_hears(const Settings& settings, unsigned owner) {
+  return owner < settings.participants && (settings.subscribe == Subscribe::all || owner == 0);
+}
+
+/// Topic `number` of the participant `owner` of a crowd. Nobody subscribes to the topics of the newcomer.
 [[nodiscard]] inline Topic crowd_topic(const Settings& settings, unsigned owner, unsigned number) {
   const unsigned others = settings.participants - 1;
-  const unsigned subscribers = settings.subscribe == Subscribe::all ? others : std::min(others, 1U);
+  unsigned subscribers = settings.subscribe == Subscribe::all ? others : std::min(others, 1U);
+  if (owner >= settings.participants) subscribers = 0;
+  subscribers += newcomer_hears(settings, owner) ? 1 : 0;
   return as_listed(settings,
                    {settings.scope + "_crowd" + std::to_string(owner) + "_" + std::to_string(number),
                     settings.message_bytes, 1, subscribers, settings.depth, settings.reliability, settings.type});
@@ -107,7 +115,8 @@ namespace middlemark {
 /// Returns the participants to whose topics a participant of a crowd subscribes.
 [[nodiscard]] inline std::vector<unsigned> crowd_sources(const Settings& settings, unsigned participant) {
   std::vector<unsigned> sources;
-  if (settings.participants < 2) return sources;
+  if (participant == settings.participants && settings.subscribe == Subscribe::next) return {0};
+  if (participant < settings.participants && settings.participants < 2) return sources;
   if (settings.subscribe == Subscribe::next) return {(participant + 1) % settings.participants};
   for (unsigned other = 0; other < settings.participants; ++other) {
     if (other != participant) sources.push_back(other);
@@ -117,7 +126,8 @@ namespace middlemark {
 
 /// Returns the index of a participant among the subscribers of the topics of `owner`.
 [[nodiscard]] inline unsigned crowd_place(const Settings& settings, unsigned owner, unsigned participant) {
-  if (settings.subscribe == Subscribe::next) return 0;
+  if (settings.subscribe == Subscribe::next)
+    return participant == settings.participants ? std::min(settings.participants - 1, 1U) : 0;
   return participant < owner ? participant : participant - 1;
 }
 

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ void nap() {
 struct Trial {
   TemporaryFolder folder;
   Settings settings = test::trial_settings(Reception::block);
+  bool storms = false;
 
   Trial(unsigned participants, unsigned topics, Subscribe subscribe) {
     settings.pattern = Pattern::crowd;
@@ -53,12 +55,36 @@ struct Trial {
       request.rate_hz = 100;
       request.messages = messages;
       if (settings.participants > 1) request.samples_path = path(index);
+      request.storms = storms;
       made.roles.emplace_back(request);
     }
     return made;
   }
+  /// The configuration of the participant that joins the others.
+  [[nodiscard]] Configuration newcomer() const {
+    Configuration made = configuration();
+    auto request = std::get<ParticipantRequest>(made.roles[0]);
+    request.index = settings.participants;
+    request.samples_path = "";
+    made.roles = {request};
+    return made;
+  }
   [[nodiscard]] std::string path(unsigned index) const { return folder / (std::to_string(index) + ".npy"); }
 };
+
+void talk(CrowdSession<Null>& session) {
+  session.enter({.phase = CrowdPhase::talk, .at_ns = monotonic_ns() + 40'000'000});
+}
+
+/// Waits at most 20 s until the participants have `found` peers each. Returns whether they have.
+bool reaches(const CrowdSession<Null>& session, std::size_t found) {
+  for (unsigned waited = 0; waited < 20'000; ++waited) {
+    const std::vector<Peers> peers = session.peers();
+    if (std::ranges::all_of(peers, [found](const Peers& each) { return each.found == found; })) return true;
+    nap();
+  }
+  return false;
+}
 
 /// Runs a crowd. Starts it when all participants are complete, or after `longest_ms`.
 std::vector<ParticipantResult> run(const Trial& trial, unsigned longest_ms = 20'000) {
@@ -66,6 +92,7 @@ std::vector<ParticipantResult> run(const Trial& trial, unsigned longest_ms = 20'
   EXPECT_TRUE(session.run_early());
   for (unsigned waited = 0; waited < longest_ms && !session.waiting_for().empty(); ++waited) nap();
   session.start();
+  talk(session);
   while (!session.ended()) nap();
   return test::of_kind<ParticipantResult>(session.conclude());
 }
@@ -147,6 +174,95 @@ TEST(Crowd, ends_when_it_is_stopped_before_the_start) {
   }
 }
 
+TEST(Crowd, a_newcomer_hears_the_first_participant_and_does_not_count) {
+  const Trial trial(3, 2, Subscribe::next);
+  CrowdSession<Null> session(trial.configuration(), calibrated_clock());
+  session.run_early();
+  while (!session.waiting_for().empty()) nap();
+  session.start();
+  session.enter({.phase = CrowdPhase::join});
+  {
+    CrowdSession<Null> newcomer(trial.newcomer(), calibrated_clock());
+    EXPECT_TRUE(newcomer.run_early());
+    EXPECT_NE(newcomer.waiting_for(), "");
+    for (unsigned waited = 0; waited < 20'000 && !newcomer.waiting_for().empty(); ++waited) nap();
+    EXPECT_EQ(newcomer.waiting_for(), "");
+    talk(session);
+    while (!session.ended()) nap();
+  }
+  for (const ParticipantResult& each : test::of_kind<ParticipantResult>(session.conclude())) {
+    EXPECT_EQ(each.publishers_due, 2U);
+    EXPECT_EQ(each.sent, 2 * messages);
+    EXPECT_EQ(each.received, 2 * messages);
+    EXPECT_EQ(each.duplicated + each.reordered + each.damaged, 0U);
+  }
+}
+
+TEST(Crowd, a_newcomer_hears_all_others_also_one) {
+  for (const unsigned participants : {1U, 4U}) {
+    const Trial trial(participants, 1, Subscribe::all);
+    const std::vector<Topic> used = participant_endpoints(trial.settings, participants);
+    ASSERT_EQ(used.size(), participants + 1);
+    EXPECT_EQ(used.front().subscribers, participants);
+    EXPECT_EQ(used.back().subscribers, 0U);
+    EXPECT_EQ(crowd_place(trial.settings, 0, participants), participants - 1);
+  }
+}
+
+TEST(Crowd, sends_nothing_new_until_the_talk_is_announced) {
+  const Trial trial(2, 1, Subscribe::next);
+  CrowdSession<Null> session(trial.configuration(), calibrated_clock());
+  session.run_early();
+  while (!session.waiting_for().empty()) nap();
+  session.start();
+  for (unsigned waited = 0; waited < 60; ++waited) nap();
+  EXPECT_FALSE(session.ended());
+  for (const auto& role : session.roles()) EXPECT_EQ(role->progress.phase.load(), Phase::joining);
+  const std::uint64_t announced = monotonic_ns();
+  talk(session);
+  while (!session.ended()) nap();
+  for (const ParticipantResult& each : test::of_kind<ParticipantResult>(session.conclude())) {
+    EXPECT_GE(each.first_sent_ns, announced + 40'000'000);
+  }
+}
+
+TEST(Crowd, hears_its_publishers_again_after_a_storm) {
+  Trial trial(3, 2, Subscribe::next);
+  trial.storms = true;
+  CrowdSession<Null> session(trial.configuration(), calibrated_clock());
+  session.run_early();
+  while (!session.waiting_for().empty()) nap();
+  session.start();
+  talk(session);
+  const auto sent = [&session] {
+    return std::ranges::all_of(session.roles(),
+                               [](const auto& role) { return role->progress.received.load() == 2 * messages; });
+  };
+  while (!sent()) nap();
+  EXPECT_FALSE(session.ended());
+  session.enter({.phase = CrowdPhase::storm});
+  EXPECT_TRUE(reaches(session, 2));
+  session.request_stop();
+  while (!session.ended()) nap();
+  for (const ParticipantResult& each : test::of_kind<ParticipantResult>(session.conclude())) {
+    EXPECT_EQ(each.received, 2 * messages);
+    EXPECT_EQ(each.ended, Ended::complete);
+  }
+}
+
+TEST(Crowd, reports_the_subscribers_of_its_topics_after_its_end) {
+  const Trial trial(3, 2, Subscribe::all);
+  CrowdSession<Null> session(trial.configuration(), calibrated_clock());
+  session.run_early();
+  while (!session.waiting_for().empty()) nap();
+  session.start();
+  talk(session);
+  while (!session.ended()) nap();
+  static_cast<void>(session.conclude());
+  session.enter({.phase = CrowdPhase::leave});
+  EXPECT_TRUE(reaches(session, 4));
+}
+
 TEST(Crowd, gives_each_participant_only_the_topics_that_it_uses) {
   const Trial trial(5, 2, Subscribe::next);
   const std::vector<Topic> last = participant_endpoints(trial.settings, 4);
@@ -165,13 +281,13 @@ TEST(Crowd, gives_each_participant_only_the_topics_that_it_uses) {
 TEST(Crowd, numbers_the_subscribers_of_a_topic_without_gaps) {
   const Trial trial(4, 1, Subscribe::all);
   std::vector<unsigned> places;
-  for (unsigned participant = 0; participant < 4; ++participant) {
+  for (unsigned participant = 0; participant <= 4; ++participant) {  // the last one is the newcomer
     for (const unsigned owner : crowd_sources(trial.settings, participant)) {
       if (owner == 2) places.push_back(crowd_place(trial.settings, owner, participant));
     }
   }
-  EXPECT_EQ(places, (std::vector<unsigned>{0, 1, 2}));
-  EXPECT_EQ(crowd_topic(trial.settings, 2, 0).subscribers, 3U);
+  EXPECT_EQ(places, (std::vector<unsigned>{0, 1, 2, 3}));
+  EXPECT_EQ(crowd_topic(trial.settings, 2, 0).subscribers, 4U);
 }
 
 }  // namespace

@@ -46,13 +46,33 @@ def check(cell: Any, *, alone: bool) -> None:
     assert (crowd["topics"], crowd["subscribe"], crowd["processes"]) == (2, "next", cell["participants"])
     assert crowd["idle"]["rss_bytes_per_participant"] > 1 << 20
     assert crowd["idle"]["threads_per_participant"] >= 1
+    assert 0 < crowd["join_ns"] < 30e9
+    assert set(crowd["join"]) == {"cpu_s", "packets", "bytes"}
+    assert crowd["storm_ns"] is crowd["storm"] is None
+    assert "--storm" in crowd["absent"]["storm_ns"]
     if alone:
         assert crowd["complete_ns"] == {"p50": None, "max": None}
         assert (crowd["never_matched"], crowd["talk"]) == (None, None)
-        assert set(crowd["absent"]) == {"complete_ns.p50", "complete_ns.max", "never_matched", "talk"}
+        missing = {
+            "complete_ns.p50",
+            "complete_ns.max",
+            "never_matched",
+            "talk",
+            "leave_ns",
+            "left",
+            "storm_ns",
+            "storm",
+        }
+        assert set(crowd["absent"]) == missing
         return
+    if cell["adapter"] == "fastdds":
+        assert 1e9 < crowd["leave_ns"] < 30e9  # the lease of a participant
+    else:
+        assert crowd["leave_ns"] is None
+        assert "did not notice" in crowd["absent"]["leave_ns"]
+    assert crowd["left"]["paths"] >= 0
     assert 0 < crowd["complete_ns"]["p50"] <= crowd["complete_ns"]["max"]
-    assert (crowd["never_matched"], cell["lost"], crowd["absent"]) == (0, 0, {})
+    assert (crowd["never_matched"], cell["lost"]) == (0, 0)
     assert cell["received"] == cell["sent"] == 2 * 3 * cell["participants"]
     assert crowd["talk"]["one_way_ns"]["p50"] == cell["one_way_ns"]["p50"]
 
@@ -66,6 +86,35 @@ def test_a_killed_crowd_leaves_nothing_behind(bench: Bench) -> None:
     until(lambda: run.children() == [])
     assert bench.run("run", "--adapter", "udp", "--participants", "2", "--trials", "1", *WORDS).code == 0
     assert [path for path in mapped if Path(path).exists()] == []
+
+
+def test_a_crowd_whose_launcher_is_killed_in_a_later_phase_leaves_nothing_behind(bench: Bench) -> None:
+    run = bench.start(
+        "run", "--adapter", "fastdds", "--transport", "shm", "--participants", "4", "--storm", "5s", *WORDS
+    )
+    workers = until(lambda: found if len(found := run.workers("fastdds")) == 5 else None)  # the newcomer has come
+    mapped = {path for pid in workers for path in segments(pid)}
+    run.signal(signal.SIGKILL)
+    run.ended()
+    until(lambda: run.children() == [])
+    assert bench.run("run", "--adapter", "udp", "--participants", "2", "--trials", "1", *WORDS).code == 0
+    assert [path for path in mapped if Path(path).exists()] == []
+    assert bench.leftovers() == []
+
+
+def test_a_crowd_finds_itself_again_after_a_pause_of_the_network(bench: Bench) -> None:
+    ended = bench.run(
+        *("run", "--adapter", "udp", "--participants", "4", "--topics", "2", "--storm", "1s", "--trials", "1", *WORDS)
+    )
+    assert ended.code == 0, ended.err
+    [cell] = ended.document["cells"]
+    assert cell["failed"] is None
+    if any(each["code"] == "shared-network" for each in cell["warnings"]):
+        assert "no network of its own" in cell["crowd"]["absent"]["storm_ns"]
+        return
+    assert 0 < cell["crowd"]["storm_ns"] < 10e9
+    assert cell["crowd"]["storm"]["packets"] >= 8
+    assert "network paused 1 s" in cell["label"]
 
 
 def test_a_participant_that_is_killed_fails_the_trial(bench: Bench) -> None:

@@ -8,7 +8,7 @@ from descriptions import CYCLONE, NULL, UDP, description, transport
 from planning import plan_of, problems_of, texts_of
 
 from middlemark.model.cell import Cell
-from middlemark.model.crowd import in_processes, probe_s, sources
+from middlemark.model.crowd import bereaved, in_processes, leavers, probe_s, sources
 from middlemark.model.description import Transport
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import ParticipantRequest
@@ -19,6 +19,7 @@ from middlemark.sites.channel import WorkerFailedError
 from middlemark.sites.crowd_room import refuse_too_large_a_crowd, threads_needed
 from middlemark.suite.read import read_suite
 from middlemark.suite.table import parse_toml
+from middlemark.trial.crowd_course import longest_s, newcomer_of
 from middlemark.trial.tasks import Tasks, tasks_of
 from middlemark.verdicts.names import WORDS
 
@@ -130,7 +131,7 @@ def tasks(cell: Cell) -> Tasks:
 def test_each_process_gets_its_participants() -> None:
     found = tasks(cell_of("participants=5\nparticipants_per_process=2\ntopics=3\nrate=2", "several"))
     assert [each.who for each in found.workers] == ["participants 0 to 1", "participants 2 to 3", "participant 4"]
-    assert (found.settings.participants, found.settings.topics_each, found.settings.workers) == (5, 3, 5)
+    assert (found.settings.participants, found.settings.topics_each, found.settings.workers) == (5, 3, 6)
     assert (found.settings.one_process, found.settings.topics) == (False, ())
     request = found.workers[2].roles[0]
     assert isinstance(request, ParticipantRequest)
@@ -149,6 +150,38 @@ def test_each_participant_hears_the_next_or_all_others() -> None:
     assert [sources(3, "all", each) for each in range(3)] == [(1, 2), (0, 2), (0, 1)]
     assert sources(1, "next", 0) == sources(1, "all", 0) == ()
     assert [len(each) for each in in_processes(7, 3)] == [3, 3, 1]
+
+
+def test_the_last_processes_leave_with_a_tenth_of_the_participants() -> None:
+    assert leavers(10, 1) == (9,)
+    assert leavers(11, 1) == (9, 10)
+    assert leavers(30, 4) == (24, 25, 26, 27, 28, 29)
+    assert leavers(4, 3) == (3,)
+    assert leavers(4, 4) == leavers(1, 1) == ()
+
+
+def test_a_killed_participant_is_missed_by_those_it_subscribed_to() -> None:
+    assert bereaved(4, "next", (3,)) == {0: 1}
+    assert bereaved(4, "next", (2, 3)) == {0: 1}
+    assert bereaved(4, "all", (2, 3)) == {0: 2, 1: 2}
+
+
+def test_the_newcomer_has_the_next_index_and_keeps_nothing() -> None:
+    cell = cell_of("participants=5\nparticipants_per_process=2", "several")
+    task = newcomer_of(tasks(cell), cell)
+    assert task.who == "the newcomer"
+    [role] = task.roles
+    assert isinstance(role, ParticipantRequest)
+    assert (role.index, role.samples_path, role.storms) == (5, "", False)
+
+
+def test_a_storm_is_in_the_label_and_in_the_requests() -> None:
+    cell = cell_of("participants=4\nstorm='15s'")
+    assert WORDS["pattern"](cell) == "crowd of 4 participants × 1 topic to the next one, network paused 15 s"
+    [role, *_] = tasks(cell).roles.senders
+    assert isinstance(role, ParticipantRequest)
+    assert role.storms
+    assert longest_s(cell, Limits(duration_s=5.0)) > longest_s(cell_of("participants=4"), Limits(duration_s=5.0)) + 15
 
 
 def test_probes_of_a_large_crowd_are_rarer() -> None:

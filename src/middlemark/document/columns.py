@@ -332,6 +332,10 @@ COLUMNS: Mapping[str, Sequence[RowColumn]] = {
             "idle_memory", "memory", 7, "resident memory of a participant; in a shared process, an equal part of it"
         ),
         _figure("idle_threads", "threads", 0, "threads of a participant, including the bench's own"),
+        _figure("join", "join", 5, "time until one more participant had heard all its publishers"),
+        _figure("leave", "leave", 5, "time until all others noticed that a tenth of the participants was killed"),
+        _figure("left_behind", "left", 2, "segments, sockets and files that the killed participants left behind"),
+        _figure("storm", "storm", 5, "time until all participants had found each other after a pause of the network"),
         _figure("one_way_p50", "p50", 6, _ONE_WAY),
         _figure("one_way_p99", "p99", 6, "99 % of the messages took at most this long"),
         RowColumn("lost", 7, _LOST, _lost, always=True),

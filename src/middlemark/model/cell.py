@@ -359,6 +359,22 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
             shown_by="pattern",
         ),
     ] = 1
+    storm_s: Annotated[
+        float | None,
+        Factor(
+            kind=seconds(1.0, none="off"),
+            default=(None,),
+            metavar="TIME|off,…",
+            help="In a crowd: after the talk, a pause of the network of this length, after which all participants find "
+            "each other again.",
+            load=True,
+            applies=_IN_A_CROWD,
+            unit="s",
+            later=True,
+            shown_by="pattern",
+        ),
+    ] = None
+    """None: the network does not pause."""
     rate: Annotated[
         float | str,
         Factor(

@@ -53,7 +53,11 @@ LoadKind = Literal["max", "rate", "burst"]
 Arrivals = Literal["periodic", "poisson"]
 Policy = Literal["other", "fifo", "rr"]
 RoleKind = Literal["ping", "pong", "publisher", "subscriber", "client", "server", "participant"]
-Phase = Literal["waiting", "warm-up", "idle", "measuring", "echoing", "ended"]
+Phase = Literal["waiting", "warm-up", "idle", "joining", "measuring", "echoing", "ended"]
+CrowdPhase = Literal["join", "talk", "storm", "leave"]
+"""A phase of a crowd after the idle phase. ``join``: participants send probes to the newcomer, which opens now.
+``talk``: they send measured messages. ``storm``: they send probes until ``stop``, and the worker reports how many
+publishers each has heard since. ``leave``: the worker reports how many subscribers each still has."""
 ErrorCode = Literal["refused", "unmatched", "silent", "hung", "disk", "configure", "internal"]
 WatchScope = Literal["processors", "workers"]
 """Which context switches the kernel reports. ``processors``: every switch on a processor and both its threads; needs
@@ -328,19 +332,22 @@ class ParticipantRequest(RoleRequest, frozen=True, kw_only=True, tag="participan
     """The request to one participant of a crowd: a session with publishers and subscribers of its own.
 
     From its opening until ``start``, the participant sends probes on each of its topics. After ``start`` it is idle,
-    and then it sends at a rate.
+    and then it follows the commands ``crowd``. The newcomer has the first index after those of the participants. It
+    receives no ``start``.
     """
 
     probe_s: Annotated[Seconds, Meta(examples=[0.01])]
     """Time between two probes of a topic."""
     idle_s: SecondsOrZero
-    """Time between ``start`` and the first measured message, in which nothing is sent."""
+    """Time after ``start`` in which nothing is sent."""
     rate_hz: Annotated[float, Meta(ge=1e-6, le=1e9, examples=[1.0])]
     """Measured messages per second on each topic."""
     messages: Annotated[int, Meta(ge=1, le=(1 << 32) - 1, examples=[1], extra={"cpp": "std::uint64_t"})]
     """Number of measured messages on each topic."""
     samples_path: str
-    """Absolute path of the .npy, which is written after the end. Empty: the participant subscribes to nothing."""
+    """Absolute path of the .npy, which is written after the end. Empty: the records are not kept."""
+    storms: bool = False
+    """true: after its messages the participant waits for ``storm``, and ends only after ``stop``."""
 
 
 AnyRoleRequest = (
@@ -379,6 +386,14 @@ class StartCommand(Message, frozen=True, kw_only=True, tag_field="command", tag=
     """The roles begin."""
 
 
+class CrowdCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="crowd"):
+    """The participants begin the next phase of a crowd. ``leave`` is sent after the results."""
+
+    phase: CrowdPhase
+    at_ns: Count = 0
+    """talk: CLOCK_MONOTONIC at which the first message of the first topic is due."""
+
+
 class StopCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="stop"):
     """Ends the roles.
 
@@ -396,7 +411,7 @@ class QuitCommand(Message, frozen=True, kw_only=True, tag_field="command", tag="
     """The worker closes the middleware and exits with status 0."""
 
 
-Command = ConfigureCommand | JoinCommand | StartCommand | StopCommand | QuitCommand
+Command = ConfigureCommand | JoinCommand | StartCommand | CrowdCommand | StopCommand | QuitCommand
 
 
 class CompanionsRequest(Message, frozen=True, kw_only=True):
@@ -587,6 +602,22 @@ class EndedEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="end
     """Number of measured messages that the role sent; 0 for a subscriber."""
     forwarded: tuple[Count, ...] = ()
     """Number of measured messages that a subscriber sent, for each ``ForwardRequest``."""
+
+
+class Peers(Message, frozen=True, kw_only=True):
+    """The peers of one participant."""
+
+    index: Index
+    found: Count
+    """storm: number of publishers heard since the command. leave: number of subscribers that its publishers match."""
+
+
+class PeersEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="peers"):
+    """Sent at once after ``crowd`` with ``storm`` or ``leave``, and then whenever a number has changed."""
+
+    at_ns: Count
+    """CLOCK_MONOTONIC."""
+    participants: tuple[Peers, ...]
 
 
 class ErrorEvent(Message, frozen=True, kw_only=True, tag_field="event", tag="error"):
@@ -940,6 +971,7 @@ Event = (
     | TickEvent
     | MeasuringEvent
     | EndedEvent
+    | PeersEvent
     | DoneEvent
     | ErrorEvent
     | ProbedEvent

@@ -32,6 +32,10 @@ PROOF_S = 4.5
 SLOW_START_S = {("fastdds", "tcp"): 0.2, ("zenoh", "tcp"): 0.2, ("ros1", ""): 0.5}
 """(adapter, transport; empty: every transport) → additional time for discovery in s. The time for ROS 1 includes the
 start of the ROS master."""
+JOIN_AND_LEAVE_S = 10.0
+"""Time in s of the phases join and leave of a crowd. Some middlewares notice a leave only after 20 s."""
+STORM_S = 5.0
+"""Time in s of the phase storm of a crowd, in addition to its pause."""
 HANDSHAKE_S = 0.2
 """Additional time in s for each process of a middleware that authenticates its peers."""
 
@@ -83,8 +87,9 @@ def _slow_start(cell: Cell, processes: int) -> float:
 
 
 def _measuring_seconds(cell: Cell, limits: Limits) -> float:
-    if cell.pattern == "crowd":  # the idle phase and the talk
-        return 2 * (limits.duration_s or 0.0)
+    if cell.pattern == "crowd":  # the idle phase and the talk, the join and the leave, and the storm
+        storm = 0.0 if cell.storm_s is None else cell.storm_s + STORM_S
+        return 2 * (limits.duration_s or 0.0) + JOIN_AND_LEAVE_S + storm
     waiting = WAITING_FOR_LOST_S[cell.reliability] if _may_lose(cell) else 0.0
     if limits.duration_s is not None:
         return min(limits.duration_s, limits.limit_s) + waiting

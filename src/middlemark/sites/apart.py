@@ -25,6 +25,7 @@ from middlemark.model.workload import Workload
 from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.clocks import fitted
 from middlemark.sites.cluster import Cluster, HostGoneError
+from middlemark.sites.crowd_ground import CrowdGround
 from middlemark.sites.here import Here
 from middlemark.sites.host import KEPT, POLL_S, Begun, LeftFile, WorkerEvent, WorkerFailure
 from middlemark.sites.machine_use import MachineUse
@@ -232,6 +233,7 @@ class _Session:
         self.elsewhere = True
         self.offset: ClockOffset | None = None
         self.doubts = doubts
+        self.crowd: CrowdGround | None = None
         self.shm: Room | None = None
         self._ends = ends
         self._near, self._far = ends[0], ends[-1]

@@ -220,6 +220,17 @@ def own_ports(pids: Iterable[int], namespaces: Sequence[Namespace] = (OWN,)) -> 
     return frozenset(found)
 
 
+def bound_paths(pids: Iterable[int], namespace: Namespace = OWN) -> frozenset[str]:
+    """Return the paths of the processes' own Unix sockets."""
+    own = frozenset(_own(pids))
+    try:
+        with open(f"{namespace.tables}/unix", encoding="utf-8", errors="replace") as table:
+            rows = [line.rstrip("\n").split(maxsplit=7) for line in table]
+    except OSError:
+        return frozenset()
+    return frozenset(each[7] for each in rows if len(each) == 8 and each[6] in own)
+
+
 def _own(pids: Iterable[int]) -> list[str]:
     """Return the inodes of the sockets that the processes have open."""
     own: list[str] = []

@@ -25,6 +25,7 @@ from middlemark.sites import evidence, recorded, residue
 from middlemark.sites.capture import Capture
 from middlemark.sites.channel import WorkerFailedError, WorkerProcess
 from middlemark.sites.companion import Companion, declared
+from middlemark.sites.crowd_ground import CrowdGround
 from middlemark.sites.crowd_room import refuse_too_large_a_crowd
 from middlemark.sites.descendants import MARK, SideBySide, adopting, end_descendants
 from middlemark.sites.domains import Domains
@@ -171,6 +172,7 @@ class LocalSession:
         self.offset: ClockOffset | None = None
         self.elsewhere = False
         self.doubts: tuple[RunWarning, ...] = ()
+        self.crowd: CrowdGround | None = None
         self.shm: Room | None = None
         self._domains = domains or Domains(os.getpid())
         self._carriers = () if joined is None else joined.pids
@@ -270,6 +272,7 @@ class LocalSession:
         await self._witness.watch(self._processes, self._carriers)
         self._counted = evidence.read_counters(self._namespaces)
         self._counters = evidence.NetworkCounters(self._namespaces)
+        self.crowd = CrowdGround(self._processes, self._namespaces[0])
         self._companions = [(each, read_account(each.process.pid)) for each in self._processes.companions]
 
     def hear(self, event: Message, *, first: bool) -> None:

@@ -33,8 +33,10 @@ class Namespace(msgspec.Struct, frozen=True, kw_only=True):
     """The interface that carries the trial's traffic."""
 
 
-_LO_UP = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sH14x', b'lo', 0x49))"
-"""A Python program that sets lo up. 0x8914 is SIOCSIFFLAGS, with IFF_UP, IFF_LOOPBACK and IFF_RUNNING."""
+_SET_LO = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sH14x', b'lo', {}))"
+"""A Python program that sets lo up or down. 0x8914 is SIOCSIFFLAGS."""
+_LO_FLAGS = {True: 0x49, False: 0x48}
+"""up → IFF_LOOPBACK and IFF_RUNNING, with or without IFF_UP."""
 
 
 OWN = Namespace(name="here")
@@ -92,15 +94,11 @@ class Holder:
         """Create a namespace that has only lo, and set lo up, also for multicast. Raises WorkerFailedError."""
         holder = await cls.start("here")
         holder.namespace = msgspec.structs.replace(holder.namespace, interface="lo")
-        argv = [*holder.namespace.prefix, sys.executable, "-IS", "-c", _LO_UP]
-        ended = await asyncio.to_thread(subprocess.run, argv, capture_output=True, text=True, check=False)
-        if ended.returncode != 0:
+        try:
+            await asyncio.to_thread(set_lo, holder.namespace, up=True)
+        except WorkerFailedError:
             holder.end()
-            why = ended.stderr.strip().splitlines()[-1:] or ["no answer"]
-            raise WorkerFailedError("refused", f"the interface lo of a network namespace cannot be set up: {why[0]}")
-        # LCM needs a route to its group. Without iproute2 there is none, and LCM reports that.
-        route = [*holder.namespace.prefix, "ip", "route", "add", "224.0.0.0/4", "dev", "lo"]
-        await asyncio.to_thread(subprocess.run, route, capture_output=True, check=False)
+            raise
         return holder
 
     @property
@@ -111,6 +109,21 @@ class Holder:
     def end(self) -> None:
         """End the holder. The namespace exists until the last process in it ends."""
         end_process(self._process)
+
+
+def set_lo(namespace: Namespace, *, up: bool) -> None:
+    """Set lo of a namespace up, also for multicast, or down. Raises WorkerFailedError."""
+    argv = [*namespace.prefix, sys.executable, "-IS", "-c", _SET_LO.format(_LO_FLAGS[up])]
+    ended = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        why = ended.stderr.strip().splitlines()[-1:] or ["no answer"]
+        how = "up" if up else "down"
+        raise WorkerFailedError("refused", f"the interface lo of a network namespace cannot be set {how}: {why[0]}")
+    if up:
+        # LCM needs a route to its group. Without iproute2 there is none, and LCM reports that.
+        route = [*namespace.prefix, "ip", "route", "add", "224.0.0.0/4", "dev", "lo"]
+        with contextlib.suppress(FileNotFoundError):
+            subprocess.run(route, capture_output=True, check=False)
 
 
 def _entering(*which: str) -> tuple[str, ...]:

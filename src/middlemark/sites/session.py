@@ -17,6 +17,7 @@ from middlemark.model.plan import Limits
 from middlemark.model.protocol import Account, Message, Settings
 from middlemark.model.workload import Workload
 from middlemark.sites.channel import Channel, WorkerFailedError
+from middlemark.sites.crowd_ground import CrowdGround
 from middlemark.sites.machine_use import MachineUse
 from middlemark.sites.witness import Waited
 
@@ -75,6 +76,8 @@ class Session(Protocol):
     unknown."""
     doubts: tuple[RunWarning, ...]
     """Warnings that apply to every trial on these sites."""
+    crowd: CrowdGround | None
+    """The access to the processes and to the network of a crowd, set by ``watch``; None: both ends are elsewhere."""
     shm: Room | None
     """The least free space that was seen in /dev/shm; None: unknown."""
 

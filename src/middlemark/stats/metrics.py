@@ -9,7 +9,6 @@ from typing import get_args
 import msgspec
 
 from middlemark.model.cell import ONE_WAY, Cell
-from middlemark.model.crowd import Crowd, IdleUse
 from middlemark.model.outcome import WorkerCost
 from middlemark.model.protocol import RoleKind
 from middlemark.model.spelling import listing, nearest
@@ -33,8 +32,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """Returns the trial's figure; None: not measured. Only positive figures are compared, because a ratio needs
     them."""
     unit: str
-    """ns, ns/message, messages/s, switches/s, packets/s, bytes, bytes/s, processors, threads, deadlines, medians;
-    1 for a share."""
+    """ns, ns/message, s, messages/s, switches/s, packets, packets/s, bytes, bytes/s, processors, threads, paths,
+    deadlines, medians; 1 for a share."""
     words: tuple[str, str] = _LESS
     """The words of a verdict, if B is better than A, and if B is worse than A."""
     higher_is_better: bool = False
@@ -210,50 +209,21 @@ def _of_workers(name: str, role: str | None) -> Metric:
     return Metric(means=means, figure=figure, unit=unit)
 
 
-def _of_crowd(figure: Callable[[Crowd], float | None], unit: str, means: str, words: tuple[str, str] = _LESS) -> Metric:
+def _of_crowd(declared: crowd.CrowdFigure) -> Metric:
     def of_trial(_: Cell, trial: TrialSummary) -> float | None:
-        return None if trial.outcome.crowd is None else figure(trial.outcome.crowd)
+        return None if trial.outcome.crowd is None else declared.figure(trial.outcome.crowd)
 
     return Metric(
-        means=means,
+        means=declared.means,
         figure=of_trial,
-        unit=unit,
-        words=words,
+        unit=declared.unit,
+        words=_FASTER if declared.unit == "ns" else _LESS,
         applies=lambda cell: cell.pattern == "crowd",
         where="crowds",
     )
 
 
-def _of_idle(figure: Callable[[IdleUse], float], unit: str, means: str) -> Metric:
-    def per_participant(crowd: Crowd) -> float | None:
-        return None if crowd.idle is None else figure(crowd.idle) / crowd.participants
-
-    return _of_crowd(per_participant, unit, f"{means}, for each participant of a crowd, while nothing is sent")
-
-
-CROWD: Mapping[str, Metric] = {
-    "complete": _of_crowd(
-        crowd.complete_p50_ns,
-        "ns",
-        "from the opening of the first participant until half of them have heard all their publishers",
-        _FASTER,
-    ),
-    "complete_max": _of_crowd(
-        crowd.complete_max_ns,
-        "ns",
-        "from the opening of the first participant until all have heard all their publishers",
-        _FASTER,
-    ),
-    "never_matched": _of_crowd(
-        crowd.never_matched, "1", "the share of the publishers that their subscribers never heard"
-    ),
-    "idle_cpu": _of_idle(lambda idle: idle.cpu, "processors", "processors used"),
-    "idle_switches": _of_idle(lambda idle: idle.switches_hz, "switches/s", "context switches"),
-    "idle_packets": _of_idle(lambda idle: idle.packets_hz, "packets/s", "packets"),
-    "idle_bytes": _of_idle(lambda idle: idle.bytes_hz, "bytes/s", "bytes on the network"),
-    "idle_memory": _of_idle(lambda idle: float(idle.rss_bytes), "bytes", "resident memory"),
-    "idle_threads": _of_idle(lambda idle: float(idle.threads), "threads", "threads, including the bench's own"),
-}
+CROWD: Mapping[str, Metric] = {name: _of_crowd(each) for name, each in crowd.FIGURES.items()}
 """Metrics of a crowd."""
 
 

@@ -10,6 +10,7 @@ from middlemark.model.description import WrittenIn
 from middlemark.model.outcome import Arrived, Failure, NetworkCost, ProtectionProof, RunWarning, Second, TrialCounts
 from middlemark.model.protocol import OwnSettings
 from middlemark.model.times import Summary, Times
+from middlemark.stats.crowd import CrowdResult
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
@@ -321,53 +322,6 @@ class WorkloadResult(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes on the trial's network while it measured."""
     discovery_ns: float | None
     """Time until all roles had found their peers."""
-
-
-class CompleteTimes(msgspec.Struct, frozen=True):
-    """Times from the opening of the first participant of a crowd until participants had heard all their publishers."""
-
-    p50: float | None
-    """Half of the participants; null: fewer were complete before the talk."""
-    max: float | None
-    """The last participant; null: some were never complete."""
-
-
-class IdleResult(msgspec.Struct, frozen=True, kw_only=True):
-    """Resources that a crowd uses while nothing is sent, divided by the number of its participants."""
-
-    cpu_per_participant: float
-    context_switches_hz: float
-    packets_hz: float
-    bytes_hz: float
-    rss_bytes_per_participant: float
-    threads_per_participant: float
-
-
-class TalkResult(msgspec.Struct, frozen=True):
-    """The latency in a crowd in which each topic has a low rate."""
-
-    one_way_ns: Summary
-
-
-class CrowdResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a crowd. Figures are medians over trials."""
-
-    participants: int
-    topics: int
-    """Number of topics of each participant."""
-    subscribe: str
-    processes: int
-    discovery_by: str
-    """How the participants found each other; empty: by the middleware's own discovery."""
-    resolution_ns: float
-    """Time between two probes of a topic; the times in ``complete_ns`` may be late by this time."""
-    complete_ns: CompleteTimes
-    never_matched: float | None
-    """Share of the publishers that were never heard; a publisher counts for each of its subscribers."""
-    idle: IdleResult | None
-    talk: TalkResult | None
-    absent: dict[str, str]
-    """Field that is null → the reason."""
 
 
 class Versions(msgspec.Struct, frozen=True):

@@ -6,7 +6,8 @@ import time
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from middlemark.sites.channel import WorkerFailedError
+from middlemark.model.protocol import JoinCommand, PublishedEvent, ReadyEvent
+from middlemark.sites.channel import Channel, WorkerFailedError
 
 Item = TypeVar("Item")
 
@@ -68,3 +69,18 @@ async def all_with_reasons(awaitables: Iterable[Awaitable[Item]]) -> list[Item]:
         text = "; ".join(each.text for each in unmatched)
         raise WorkerFailedError("unmatched", text, unmatched[0].advice)
     return [each for each in found if not isinstance(each, BaseException)]
+
+
+async def ready(worker: Channel, timeout_s: float) -> WorkerFailedError | None:
+    """Return why a worker did not become ready; None: it is ready.
+
+    A late subscriber is ready once the history is published.
+    """
+    try:
+        event = await worker.event(PublishedEvent, ReadyEvent, timeout_s=timeout_s)
+        if isinstance(event, PublishedEvent):
+            worker.send(JoinCommand())
+            await worker.event(ReadyEvent, timeout_s=timeout_s)
+    except WorkerFailedError as error:
+        return error
+    return None

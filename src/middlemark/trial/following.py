@@ -13,6 +13,7 @@ from middlemark.model.protocol import (
     EndedEvent,
     MeasuringEvent,
     Message,
+    PeersEvent,
     RoleRequest,
     RoleResult,
     StartCommand,
@@ -41,6 +42,8 @@ class Following:
         """Set when all roles of the worker have ended. Their results follow."""
         self.on_end: Callable[[EndedEvent], None] = lambda _: None
         """Called when a role of a workload has ended."""
+        self.on_peers: Callable[[PeersEvent], None] = lambda _: None
+        """Called with the peers of a crowd's participants."""
         self._hear = hear
         self._due = {(role.role, role.index): role for role in self.roles}
         self._forwards = [each for role in self.roles if isinstance(role, SubscriberRequest) for each in role.forwards]
@@ -75,6 +78,8 @@ class Following:
                 self.ticked.set()
             elif isinstance(event, EndedEvent):
                 self.on_end(event)
+            elif isinstance(event, PeersEvent):
+                self.on_peers(event)
             elif isinstance(event, DoneEvent):
                 self._counts = event.roles
                 self.done.set()
@@ -110,7 +115,7 @@ class Following:
         wanted: tuple[type[Message], ...] = (TickEvent, DoneEvent)
         return await self.worker.event(
             *wanted,
-            also=(MeasuringEvent, EndedEvent, RoleResult),
+            also=(MeasuringEvent, EndedEvent, PeersEvent, RoleResult),
             timeout_s=remaining_s + CONTROL_SILENCE_S,
             ticking=True,
         )

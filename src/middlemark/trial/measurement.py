@@ -4,7 +4,7 @@ import asyncio
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -39,9 +39,10 @@ from middlemark.model.record import Record
 from middlemark.model.turns import Turn
 from middlemark.sites.channel import Channel, WorkerFailedError
 from middlemark.sites.session import Captured, Ground, Session
-from middlemark.trial import clocks
-from middlemark.trial.awaiting import all_of, all_with_reasons, while_alive
+from middlemark.trial import clocks, crowd_course
+from middlemark.trial.awaiting import all_of, all_with_reasons, ready, while_alive
 from middlemark.trial.costs import companion_cost, series, worker_cost
+from middlemark.trial.crowd_course import CrowdCourse
 from middlemark.trial.following import Following
 from middlemark.trial.ledger import Ledger
 from middlemark.trial.patterns import Heard, Pattern, Roles
@@ -155,8 +156,10 @@ class Measurement:
         ledger = Ledger(session.network, limits.recording_s)
         following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
         ledger.first = following[0]
-        if self.setting.cell.pattern == "crowd":
-            await self._measure_crowd(following)
+        course = self._crowd_course(environment) if self.setting.cell.pattern == "crowd" else None
+        if course is not None:
+            longest_s = crowd_course.longest_s(self.setting.cell, limits) + DRAIN_S
+            await self._run_to_end(following, longest_s, course.run(following))
         else:
             await (self._measure_graph(following) if self.tasks.graph else self._measure(following))
         ledger.end()
@@ -169,6 +172,8 @@ class Measurement:
         self._know(evidence=seen, costs=costs, companions=used, series=series(accounts), network=ledger.moved)
         self._conclude(following, seen, begin_ns, ledger)
         self._know(noise=await self._noise(ledger))
+        if course is not None:
+            self._know(crowd=await course.concluded(self.outcome.crowd))
         await session.bring(self.setting.folder)
 
     async def try_to_meet(self) -> tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]]:
@@ -179,7 +184,7 @@ class Measurement:
         """
         workers = await self._start(await self._prepare())
         timeout = self.setting.limits.match_timeout_s + START_S
-        came = await asyncio.gather(*(_ready(worker, timeout) for worker, _ in workers))
+        came = await asyncio.gather(*(ready(worker, timeout) for worker, _ in workers))
         found: tuple[list[WorkerFailedError | None], list[WorkerFailedError | None]] = ([], [])
         for each, error in zip(self.tasks.workers, came, strict=True):
             found[self.tasks.identity_of(each) == self.setting.receiver].append(error)
@@ -335,19 +340,22 @@ class Measurement:
             each.on_end = stop_receivers
         await self._run_to_end(following, longest_s)
 
-    async def _measure_crowd(self, following: Sequence[Following]) -> None:
-        """Start all workers, and wait until their participants have been idle and have talked."""
-        await self._run_to_end(following, 2 * measuring_s(self.setting.limits) + 10 + DRAIN_S)
+    def _crowd_course(self, environment: Mapping[str, str]) -> CrowdCourse:
+        setting = self.setting
+        return CrowdCourse(setting.cell, setting.limits, setting.transport, self.tasks, self.session, environment)
 
-    async def _run_to_end(self, following: Sequence[Following], longest_s: float) -> None:
-        """Start all workers, and wait until all have ended. Raises what ends the trial if a worker dies or hangs."""
+    async def _run_to_end(self, following: Sequence[Following], longest_s: float, *also: Awaitable[None]) -> None:
+        """Start all workers, and wait until all have ended. Raises what ends the trial if a worker dies or hangs.
+
+        ``also``: what else must end.
+        """
         tasks = [asyncio.create_task(each) for each in self.session.deaths()]
         try:
             for each in following:
                 each.start(longest_s)
             running = [asyncio.create_task(each.run()) for each in following]
             tasks += running
-            await while_alive(tasks, *running)
+            await while_alive(tasks, *also, *running)
         finally:
             for task in tasks:
                 task.cancel()
@@ -418,18 +426,3 @@ def _begin_ns(sender: AnyRoleResult) -> int:
     if isinstance(sender, CallerResult):
         return sender.first_begin_ns
     return sender.first_sent_ns if isinstance(sender, PublisherResult) else 0
-
-
-async def _ready(worker: Channel, timeout_s: float) -> WorkerFailedError | None:
-    """Return why a worker did not become ready; None: it is ready.
-
-    A late subscriber is ready once the history is published.
-    """
-    try:
-        event = await worker.event(PublishedEvent, ReadyEvent, timeout_s=timeout_s)
-        if isinstance(event, PublishedEvent):
-            worker.send(JoinCommand())
-            await worker.event(ReadyEvent, timeout_s=timeout_s)
-    except WorkerFailedError as error:
-        return error
-    return None

@@ -62,7 +62,7 @@ def settings_of(
     topics = _topics(cell) if graph is None else _topics_of(graph, cell, scratch)
     workers = 1 if cell.processes == 1 else len(graph.processes) if graph else cell.publishers + cell.subscribers
     if cell.pattern == "crowd":
-        workers = cell.participants
+        workers = cell.participants + 1  # and the newcomer
     levels = {each.request or each.field: each.in_request(level_of(cell, name)) for name, each in FACTORS.items()}
     return Settings(
         **{key: level for key, level in levels.items() if key in Settings.__struct_fields__ and key != "topics"},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from middlemark.model import load
 from middlemark.model.cell import FACTORS, Cell, show_level, subject
 from middlemark.model.link import HERE, is_apart
-from middlemark.model.units import format_count, format_size
+from middlemark.model.units import format_count, format_seconds, format_size
 from middlemark.model.user_file import user_file
 from middlemark.stats.comparisons import Pairing
 from middlemark.stats.result import CellResult
@@ -24,7 +24,8 @@ def _pattern(cell: Cell) -> str:
         to = {"next": "the next one", "all": "all others"}[cell.subscribe]
         topics = format_count(cell.topics, "topic")
         shared = f", {cell.participants_per_process} in a process" if cell.participants_per_process > 1 else ""
-        return f"crowd of {format_count(cell.participants, 'participant')} × {topics} to {to}{shared}"
+        storm = f", network paused {format_seconds(cell.storm_s)}" if cell.storm_s is not None else ""
+        return f"crowd of {format_count(cell.participants, 'participant')} × {topics} to {to}{shared}{storm}"
     clients = f", {cell.publishers} clients" if cell.pattern == "request-reply" and cell.publishers > 1 else ""
     return cell.pattern + clients
 

@@ -28,6 +28,7 @@ def roles(asked: TrialRequest) -> Roles:
             rate_hz=_rate_hz(cell),
             messages=messages_of(cell, asked.limits),
             samples_path=path_of(asked.samples_stem, "participant", index) if _heard_by(cell, index) else "",
+            storms=cell.storm_s is not None,
         )
         for index in range(cell.participants)
     ]
