@@ -170,7 +170,9 @@ class ControlledWorker {
                          "README.md says why peers of this middleware may not find each other"));
         return exit_failed;
       }
-      if (control_.receive(1ms)) return exit_failed;  // quit before ready
+      // The workers of a crowd would take the processors from each other if all of them looked every millisecond.
+      const bool long_wait = crowd && monotonic_ns() - begin > 100'000'000;
+      if (control_.receive(long_wait ? 10ms : 1ms)) return exit_failed;  // quit before ready
       if (control_.closed()) return exit_abandoned;
     }
     raise_priority(placement, 0);  // placed() below must report the priority of the roles

@@ -1,4 +1,4 @@
-"""What the launcher does to a crowd: read its use, kill processes, find what they leave, and pause the network."""
+"""Read the use of a crowd's processes, kill them, find what they leave, and pause their network."""
 
 import asyncio
 import contextlib

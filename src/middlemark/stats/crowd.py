@@ -147,7 +147,7 @@ class JoinCost(msgspec.Struct, frozen=True):
 
 
 class LeftResult(msgspec.Struct, frozen=True):
-    """What killed participants leave behind: paths that still exist and that no other process of the trial uses."""
+    """Paths of killed participants that still exist and that no other process of the trial uses."""
 
     paths: float
     """Segments in /dev/shm, Unix sockets and files."""

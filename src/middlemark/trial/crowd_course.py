@@ -39,7 +39,7 @@ QUIET_S = 2.5
 LEAVE_S = 30.0
 """The longest time for others to notice a leave, in s. The usual lease of DDS is 10 or 20 s."""
 LEAVE_WITHOUT_DISCOVERY_S = 3.0
-"""The same without a discovery: a closed connection is noticed at once, or never."""
+"""As LEAVE_S, where the middleware does not discover its peers: a closed connection is noticed at once, or never."""
 REPLY_S = 10.0
 """The longest time until a worker reports its peers."""
 STARTS_S = 10.0
