@@ -143,6 +143,24 @@ def robot() -> dict[str, Any]:
     return _of_run(run_of(figures))
 
 
+def crowds() -> dict[str, Any]:
+    """Return a run of crowds of three middlewares at five sizes. One grows quadratically and breaks at 100."""
+    from crowd_runs import Law
+    from crowd_runs import crowds as measured
+
+    return _of_run(
+        measured({"lyra": Law(), "vega": Law(start=0.9, bytes=1.9, cpu=1.4, breaks_at=100), "deneb": Law(start=0.6)})
+    )
+
+
+def one_crowd() -> dict[str, Any]:
+    """Return a run of crowds of one size, which has starts and no exponents."""
+    from crowd_runs import Law
+    from crowd_runs import crowds as measured
+
+    return _of_run(measured({"lyra": Law(), "vega": Law(start=0.9)}, levels=(30,), rounds=1))
+
+
 def hostile() -> dict[str, Any]:
     """Return the small document with markup for names, notes and everything else that is text."""
     document = small()
@@ -299,6 +317,8 @@ def main() -> None:
         first,
         single,
         robot,
+        crowds,
+        one_crowd,
         tie,
         security,
         links,

@@ -111,6 +111,7 @@ class Maker:
             "factors": factors,
             "cells": self.cells,
             "workloads": [],
+            "laws": [],
             "comparisons": _comparisons(self.cells, self.random),
             "answers": _answers(self.cells),
             "standings": _standings(self.cells) if len(self.cells) < 100 else [],

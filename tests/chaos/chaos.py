@@ -14,6 +14,8 @@ from lanes import Draws, Tried, kinds, namespaces, run_lanes
 
 FAULTS, MUTATIONS, SECONDS = 200, 2_000, 20.0
 """Default numbers of faults and mutations, and the seconds after which no new attempt starts."""
+STRIKING = {"faults": 4, "crowds": 1}
+"""Kinds that plant faults, with their shares of the faults. A crowd takes longer than other runs."""
 READING, WAITING = 1, 3
 """Number of lanes (lanes.py) per processor: for kinds that read damaged files, and for kinds that mostly wait."""
 
@@ -39,9 +41,10 @@ def main(words: Sequence[str] | None = None) -> int:
     every = kinds()
     single = next((name for name in every if asked.seed.startswith(f"{name}-")), None)
     chosen = [single] if single else asked.kind or [*every]
-    if "faults" in chosen and not namespaces():
-        print("faults: left out, because without namespaces they would hit other processes")
-        chosen.remove("faults")
+    for each in [name for name in chosen if name in STRIKING]:
+        if not namespaces():
+            print(f"{each}: left out, because without namespaces they would hit other processes")
+            chosen.remove(each)
     numbers = dict.fromkeys(chosen, 1) if single else _shares(chosen, asked)
     seeds = {name: [f"{name}-{asked.seed}-{number}" for number in range(numbers[name])] for name in chosen}
     if single:
@@ -85,11 +88,17 @@ def main(words: Sequence[str] | None = None) -> int:
 def _shares(chosen: Sequence[str], asked: argparse.Namespace) -> dict[str, int]:
     """Return the number of attempts for each kind. Slower kinds of mutations get fewer."""
     weights = {"stores": 4, "suites": 6, "logs": 9, "messages": 1}
-    used = {name: weights[name] for name in chosen if name != "faults"}
+    used = {name: weights[name] for name in chosen if name not in STRIKING}
+    striking = {name: STRIKING[name] for name in chosen if name in STRIKING}
     # If the user gives only one of the two numbers, make no attempts of the other kind.
     only = asked.faults is not None or asked.mutations is not None
     faults, mutations = (asked.faults or 0, asked.mutations or 0) if only else (FAULTS, MUTATIONS)
-    return {name: faults if name == "faults" else mutations * used[name] // sum(used.values()) for name in chosen}
+    return {
+        name: faults * striking[name] // sum(striking.values())
+        if name in STRIKING
+        else mutations * used[name] // sum(used.values())
+        for name in chosen
+    }
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from attempts import Ended, run
-from strikes import FAULTS, INTERRUPTED, MEASURED, Hit
+from strikes import FAULTS, INTERRUPTED, MEASURED, Hit, Planted
 from victim import ROOT, Residue, Running, Start, end_all, is_isolated, new_folder
 
+from middlemark.model.description import Transport
 from middlemark.store import StoreError, read_run
 from middlemark.workers.find import find_workers
 
@@ -44,6 +45,8 @@ class Kind:
 
     name = "faults"
     waits = True
+    faults: Mapping[Callable[[random.Random, Start], Planted], int] = FAULTS
+    """The faults, with the weights with which they are drawn."""
 
     def __init__(self) -> None:
         """Find the workers. Raise SystemExit if other processes run here, because faults would hit them too."""
@@ -51,8 +54,23 @@ class Kind:
             raise SystemExit("faults are planted only if no other process runs here; start this with scripts/alone")
         os.environ.setdefault("MIDDLEMARK_WORKERS", str(ROOT / "build" / "workers"))
         workers, _ = find_workers()
-        self._choices = [(worker, each) for worker in workers for each in worker.description.transports]
+        self._choices = [
+            (worker, each) for worker in workers for each in worker.description.transports if self.is_offered(each)
+        ]
         self._possible: dict[str, bool] = {}
+
+    def is_offered(self, _: Transport) -> bool:
+        """Say whether the runs of this kind may use the transport."""
+        return True
+
+    def suite_of(self, draw: random.Random, adapter: str, transport: str) -> tuple[str, str]:
+        """Return a suite for this adapter and transport, and its description."""
+        shape, processes = draw.choice(SHAPES)
+        size, duration = draw.choice(("64", "1k", "64k")), draw.choice(("50ms", "150ms", "300ms"))
+        text = SUITE.format(
+            adapter=adapter, transport=transport, shape=shape, processes=processes, size=size, duration=duration
+        )
+        return text, f"{shape} × {processes}, {size}, {duration}"
 
     def close(self) -> None:
         """Do nothing: each attempt removes its own folder."""
@@ -64,7 +82,7 @@ class Kind:
         residue = Residue(start)
         try:
             what, words = self._drawn(draw, start)
-            [plant] = draw.choices([*FAULTS], [*FAULTS.values()])
+            [plant] = draw.choices([*self.faults], [*self.faults.values()])
             fault, strike = plant(draw, start)
             running = start.begin(*words)
             hit = strike(running)
@@ -78,12 +96,7 @@ class Kind:
     def _drawn(self, draw: random.Random, start: Start) -> tuple[str, list[str]]:
         while True:
             worker, transport = draw.choice(self._choices)
-            shape, processes = draw.choice(SHAPES)
-            size, duration = draw.choice(("64", "1k", "64k")), draw.choice(("50ms", "150ms", "300ms"))
-            text = SUITE.format(
-                adapter=worker.description.name, transport=transport.name, shape=shape, processes=processes, size=size,
-                duration=duration,
-            )  # fmt: skip
+            text, described = self.suite_of(draw, worker.description.name, transport.name)
             output = draw.choice(("text", "json", "csv", "markdown"))
             quiet, seed = draw.choice((("--quiet",), ())), draw.randrange(1000)
             for each in Path(worker.path).parent.glob("middlemark-*"):
@@ -95,7 +108,7 @@ class Kind:
             if self._is_possible(text, suite):
                 break
             (start.folder / "workers" / Path(worker.path).name).unlink()
-        described = f"{worker.description.name} {transport.name} {shape} × {processes}, {size}, {duration}"
+        described = f"{worker.description.name} {transport.name} {described}"
         words = ["run", str(suite), "--format", output, *quiet, "--seed", str(seed), "--out", str(start.out)]
         if any(each in worker.description.name for each in ("dds", "ros2")):
             words += ["--domain", str(draw.randrange(100))]

@@ -64,7 +64,8 @@ class Moment(NamedTuple):
         return running.process.poll() is None
 
 
-def _moment(draw: random.Random, *, begun: bool = False) -> Moment:
+def moment_of(draw: random.Random, *, begun: bool = False) -> Moment:
+    """Draw a moment of a run. ``begun``: not before the first worker."""
     after, most = draw.choice((("its start", 0.7), ("the first worker", 0.4), ("the first trial", 0.3))[begun:])
     return Moment(after, draw.uniform(0, most))
 
@@ -74,7 +75,7 @@ def of_worker(draw: random.Random, _: Start) -> Planted:
     number = draw.choice(
         (signal.SIGKILL, signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT)
     )
-    moment, which = _moment(draw, begun=True), draw.randrange(4)
+    moment, which = moment_of(draw, begun=True), draw.randrange(4)
 
     def strike(running: Running) -> Hit:
         pids = running.until(running.workers) if moment.comes(running) else None
@@ -89,7 +90,7 @@ def of_worker(draw: random.Random, _: Start) -> Planted:
 def of_bystander(draw: random.Random, _: Start) -> Planted:
     """Signal a daemon that the trial needs, or the witness, which it does not need."""
     number = draw.choice((signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, signal.SIGABRT))
-    moment, whom = _moment(draw, begun=True), draw.choice(("daemon", "witness"))
+    moment, whom = moment_of(draw, begun=True), draw.choice(("daemon", "witness"))
 
     def strike(running: Running) -> Hit:
         find = running.companions if whom == "daemon" else running.witnesses
@@ -103,7 +104,7 @@ def of_bystander(draw: random.Random, _: Start) -> Planted:
 
 def of_launcher(draw: random.Random, start: Start) -> Planted:
     """Interrupt, stop or kill the command itself."""
-    moment = _moment(draw)
+    moment = moment_of(draw)
     number = draw.choice((signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGSTOP))
     again_s = draw.choice((None, None, 0.0, 0.05, 0.4)) if number in (signal.SIGINT, signal.SIGTERM) else None
     if draw.random() < 0.5 or moment.after == "its start":
@@ -172,7 +173,7 @@ def of_disk(draw: random.Random, start: Start) -> Planted:
     options = draw.choice(
         (f"size={4 << draw.randrange(10)}k", f"size=64m,nr_inodes={draw.randrange(2, 12)}", "size=16m", "size=16m,ro")
     )
-    does, moment = draw.choice(("stays", "is filled", "becomes read-only")), _moment(draw)
+    does, moment = draw.choice(("stays", "is filled", "becomes read-only")), moment_of(draw)
     disk.mkdir(exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"{options},mode=1777", "tmpfs", str(disk)], check=True)
 
@@ -201,7 +202,7 @@ def _fill(folder: Path) -> None:
 def of_folders(draw: random.Random, start: Start) -> Planted:
     """Remove a folder or a file before or while it is used."""
     which = draw.choice(("cwd", "tmp", "home", "runs", "samples", "trials.jsonl", "run.json", "scratch", "a worker"))
-    moment = _moment(draw)
+    moment = moment_of(draw)
 
     def strike(running: Running) -> Hit:
         if moment.comes(running):

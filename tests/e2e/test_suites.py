@@ -35,7 +35,7 @@ SHORTER = {
 LONG = ("everything", "fan-out", "fastdds-throughput", "idle-to-flood", "python-cost", "ros1-factors", "security")
 """Suites that take half a minute each. Other suites and tests measure the same kinds of cells."""
 
-MEASURED_ELSEWHERE = ("first-look", "crowd", "soak")
+MEASURED_ELSEWHERE = ("first-look", "crowd", "crowd-big", "soak")
 """Suites that test_first_look.py, test_crowds.py and test_soak.py measure. test_workloads.py measures those with a
 workload."""
 

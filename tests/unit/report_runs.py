@@ -98,7 +98,7 @@ def run_of(
         "adapters": ADAPTERS,
         "plan": plan,
     }
-    return _measured(name, RunFile(**(facts | file)), trials)
+    return measured_run(name, RunFile(**(facts | file)), trials)
 
 
 def imported_run(measured: Sequence[ImportedTrial], *, name: str = "imported") -> MeasuredRun:
@@ -113,7 +113,7 @@ def imported_run(measured: Sequence[ImportedTrial], *, name: str = "imported") -
         middlemark="0.1", suites=("imported",), command=("middlemark", "import", "a.log"), seed=0, adapters=(),
         started="2026-03-01T12:00:00Z", machine=MACHINE, plan=plan, imported=(source,),
     )  # fmt: skip
-    return _measured(name, file, trials)
+    return measured_run(name, file, trials)
 
 
 def measured_again(run: MeasuredRun, changed: Callable[[Cell, TrialOutcome], TrialOutcome]) -> MeasuredRun:
@@ -122,10 +122,10 @@ def measured_again(run: MeasuredRun, changed: Callable[[Cell, TrialOutcome], Tri
         [msgspec.structs.replace(each, outcome=changed(of, each.outcome)) for each in some]
         for of, some in zip(run.file.plan.cells, run.trials, strict=True)
     ]
-    return _measured(run.folder.name, run.file, trials)
+    return measured_run(run.folder.name, run.file, trials)
 
 
-def _measured(name: str, file: RunFile, trials: Sequence[Sequence[TrialSummary]]) -> MeasuredRun:
+def measured_run(name: str, file: RunFile, trials: Sequence[Sequence[TrialSummary]]) -> MeasuredRun:
     return MeasuredRun(
         folder=Path(f"runs/{name}"),
         file=file,

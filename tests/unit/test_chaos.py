@@ -11,13 +11,13 @@ from middlemark.workers.find import executables
 
 pytestmark = pytest.mark.slow
 
-DRAWN = {"suites": 10, "logs": 10, "messages": 4, "faults": 3}
+DRAWN = {"suites": 10, "logs": 10, "messages": 4, "faults": 3, "crowds": 2}
 """Numbers of attempts by kind. Stores get three, because they take longer. ./check chaos draws 100 times as many."""
 
 
 @pytest.fixture
 def every_kind(name: str) -> str:
-    if name == "faults" and not (executables() and namespaces()):
+    if name in chaos.STRIKING and not (executables() and namespaces()):
         pytest.skip("faults need workers, and namespaces in which nothing else is hit")
     return name
 
@@ -25,7 +25,7 @@ def every_kind(name: str) -> str:
 @pytest.mark.parametrize("name", [name for name in kinds() if not getattr(kinds()[name], "waits", False)])
 def test_a_small_draw_has_no_losses(every_kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     count = DRAWN.get(every_kind, 3)
-    number = f"--{'faults' if every_kind == 'faults' else 'mutations'}={count}"
+    number = f"--{'faults' if every_kind in chaos.STRIKING else 'mutations'}={count}"
     status = chaos.main(["--kind", every_kind, number, "--seed", "unit", "--lanes", "2"])
     output = capsys.readouterr().out
     assert status == 0, output
@@ -34,7 +34,7 @@ def test_a_small_draw_has_no_losses(every_kind: str, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("name", [*kinds()])
 def test_a_seed_repeats_its_attempt(every_kind: str) -> None:
-    lane = Lane(isolated=every_kind == "faults")
+    lane = Lane(isolated=every_kind in chaos.STRIKING)
     try:
         first, second = (lane.attempt(f"{every_kind}-again-3") for _ in range(2))
     finally:

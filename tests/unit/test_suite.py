@@ -352,6 +352,7 @@ def test_the_included_suites_are_listed_and_can_be_loaded() -> None:
         "amr",
         "car",
         "crowd",
+        "crowd-big",
         "cyclonedds-performance",
         "cyclonedds-roundtrip",
         "everything",

@@ -30,7 +30,8 @@ def gathered(*argv: str) -> dict[str, Any]:
 def test_without_options_no_option_is_set() -> None:
     assert gathered() == {
         "suites": (), "options": raw_options(), "dry_run": False, "out": None, "interface": "lo", "resume": None,
-        "until_precise": None, "until_decided": False, "fail_if": (), "budget": None, "focus": (),
+        "until_precise": None, "until_decided": False, "until_it_breaks": False, "fail_if": (), "budget": None,
+        "focus": (),
         "output_format": "text", "rows": False, "verbose": False, "breakdown": False, "quiet": False,
     }  # fmt: skip
 

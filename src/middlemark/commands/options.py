@@ -255,10 +255,16 @@ _OTHER_OPTIONS: tuple[Decorator, ...] = (
     ),
     option("--until-decided", is_flag=True, group="How long", help="Add rounds until every expectation is decided."),
     option(
+        "--until-it-breaks",
+        is_flag=True,
+        group="How long",
+        help="Measure further sizes of each crowd between the largest that holds and the smallest that breaks.",
+    ),
+    option(
         "--budget",
         metavar="TIME",
         group="How long",
-        default_text="the suite's budget, or 10m for added rounds",
+        default_text="the suite's budget; 10m for added rounds, 30m for --until-it-breaks",
         help="The most time; trials that do not fit are left out. With --race or --until-…: the time for added rounds.",
     ),
     option(
@@ -344,9 +350,10 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function the arguments and options of ``run``.
 
     The function is called with ``suites: tuple[str, ...]``, ``options: RawOptions``, ``dry_run: bool``, ``out: str |
-    None``, ``interface: str``, ``until_precise: str | None``, ``until_decided: bool``, ``fail_if: tuple[str, ...]``,
-    ``budget: str | None``, ``focus: tuple[str, ...]``, ``resume: str | None``, ``output_format: str`` (one of PRINTED),
-    ``rows: bool``, ``verbose: bool``, ``breakdown: bool`` and ``quiet: bool``, all by name.
+    None``, ``interface: str``, ``until_precise: str | None``, ``until_decided: bool``, ``until_it_breaks: bool``,
+    ``fail_if: tuple[str, ...]``, ``budget: str | None``, ``focus: tuple[str, ...]``, ``resume: str | None``,
+    ``output_format: str`` (one of PRINTED), ``rows: bool``, ``verbose: bool``, ``breakdown: bool`` and ``quiet: bool``,
+    all by name.
     """
 
     @functools.wraps(command)

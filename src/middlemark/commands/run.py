@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 import msgspec
@@ -16,6 +16,7 @@ from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan
 from middlemark.model.spelling import listing
 from middlemark.model.version import adapter_of
+from middlemark.plan import breaking
 from middlemark.plan.rounds import racing, within
 from middlemark.plan.rounds import until_decided as planned_until_decided
 from middlemark.plan.rounds import until_precise as planned_until_precise
@@ -106,6 +107,7 @@ def command(
     breakdown: bool,
     quiet: bool,
     until_decided: bool,
+    until_it_breaks: bool,
     fail_if: tuple[str, ...],
     hosts: HostsAsked,
     each_host: bool,
@@ -131,6 +133,7 @@ def command(
             dry_run,
             until_precise,
             until_decided,
+            until_it_breaks,
             budget,
             focus,
             hosts != HostsAsked(),
@@ -158,7 +161,10 @@ def command(
         if each_host:
             problems += _each_host_problems(names, options)
             options = msgspec.structs.replace(options, keys={**options.keys, "across": ",".join(names) or HERE})
-        checked, plan = _plan(suites, options, built, problems, precise, budget, names, until_decided=until_decided)
+        added: Literal["decided", "broken", ""] = "decided" if until_decided else "broken" if until_it_breaks else ""
+        if until_decided and until_it_breaks:
+            problems.append(Problem(breaking.OPTION, "excludes --until-decided; leave one of them out"))
+        checked, plan = _plan(suites, options, built, problems, precise, budget, names, until=added)
         if shown.fail_if.grows and all(each.limits.recording_s is None for each in plan.trials):
             text = "no trial is long enough to judge growth: give --duration 10m or more, or --record-every"
             raise RequestError([Problem("--fail-if", text)])
@@ -222,7 +228,7 @@ def _plan(
     budget: str | None,
     hosts: Sequence[str],
     *,
-    until_decided: bool,
+    until: Literal["decided", "broken", ""],
 ) -> tuple[tuple[Suite, ...], Plan]:
     """Return the suites and the plan. Raises RequestError with ``problems`` and all problems found while planning."""
     try:
@@ -240,16 +246,21 @@ def _plan(
     race_s = race_budget_s(checked) if typed != {"trials"} else None
     if race_s is not None and precise is not None:
         problems.append(Problem("--until-precise", "a race adds rounds of its own; leave one of the two out"))
-    elif until_decided and (race_s is not None or precise is not None):
-        problems.append(Problem("--until-decided", "use only one of --until-decided, --until-precise and a race"))
+    elif until and (race_s is not None or precise is not None):
+        option = breaking.OPTION if until == "broken" else "--until-decided"
+        problems.append(Problem(option, f"use only one of {option}, --until-precise and a race"))
     try:
         plan = plan_here(checked, built, options.only, hosts)
         if precise is not None:
             plan = planned_until_precise(plan, precise)
-        elif until_decided:
+        elif until == "decided":
             budget_s, wrong = read_budget(budget)
             problems += wrong
             plan = planned_until_decided(plan, budget_s)
+        elif until == "broken":
+            budget_s, wrong = read_budget(budget or breaking.BUDGET)
+            problems += wrong
+            plan = breaking.until_it_breaks(plan, budget_s)
         elif race_s is not None:
             budget_s, wrong = read_budget(budget, race_s)
             problems += wrong

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 import msgspec
@@ -33,6 +33,7 @@ from middlemark.runs.conduct import (
     run_file,
     without_refused,
 )
+from middlemark.runs.crowd_race import OF_CROWDS, OF_MESSAGES, TOPICS, planned_crowds, raced_metric
 from middlemark.runs.printing import print_run
 from middlemark.stats.quantiles import samples_needed
 from middlemark.stats.race import FIRST_LOOK
@@ -48,6 +49,8 @@ MESSAGES = {"p50": 25, "p99": samples_needed(Fraction(99, 100)), "cpu": 25, "mem
 WARMUP_S = 0.03
 ONE = ("size", "rate", "processes", "subscribers")
 """The options that take one value only."""
+MESSAGES_ONLY = ("size", "rate", "processes", "subscribers", "deadline", "cpu")
+"""The options that exclude --participants: a crowd has its own rate, and a process for each participant."""
 TOPIC_ONLY = ("size", "rate", "subscribers", "deadline", "loss", "metric")
 """The options that exclude --workload: each topic of a workload has its own value."""
 BUDGET = "2m"
@@ -61,6 +64,7 @@ take 15 min."""
     ("which --size 1k --rate 1k", "1 KiB, a thousand times a second"),
     ("which --size 64k --rate 100 --deadline 2ms", "99 of 100 messages within 2 ms"),
     ("which --workload amr", "all topics of a robot"),
+    ("which --participants 100 --metric discovery", "100 participants that find each other"),
     notes=(
         "A candidate that is significantly slower or misses a limit is eliminated. The race compares round trips "
         "from the intended instant, and with several subscribers one-way latencies. With --workload each "
@@ -93,6 +97,12 @@ take 15 min."""
     group="Load",
     help="Number of subscribers. With more than one, one-way latencies count.",
 )
+@option(
+    "--participants",
+    metavar="N",
+    group="Load",
+    help=f"Race with a crowd: participants with {TOPICS} topics each, in a process each.",
+)
 @option("--deadline", metavar="TIME", group="What is measured", help="99 of 100 messages must arrive within this time.")
 @option(
     "--loss",
@@ -103,11 +113,11 @@ take 15 min."""
 )
 @option(
     "--metric",
-    type=click.Choice(get_args(Raced)),
-    default="p50",
+    type=click.Choice([*OF_MESSAGES, *(each for each in OF_CROWDS if each not in OF_MESSAGES)]),
     metavar="M",
     group="What is measured",
-    help=f"The figure that decides: {', '.join(get_args(Raced))}. It sets how long trials are.",
+    default_text="p50; with --participants discovery",
+    help=f"The figure that decides: {', '.join(OF_MESSAGES)}; with --participants {', '.join(OF_CROWDS)}.",
 )
 @option("--pin", metavar="0,1|auto|off", group="Machine", help=FACTORS["pin"].help)
 @option("--awake", is_flag=True, group="Machine", help=FACTORS["awake"].help)
@@ -133,7 +143,7 @@ take 15 min."""
     "--budget",
     metavar="TIME",
     group="How long",
-    default_text=f"{BUDGET}; with --workload {GRAPH_BUDGET}",
+    default_text=f"{BUDGET}; with --workload or --participants {GRAPH_BUDGET}",
     help="The most time for the race.",
 )
 @seed_option()
@@ -149,9 +159,10 @@ def command(
     copies: str | None,
     processes: str,
     subscribers: str,
+    participants: str | None,
     deadline: str | None,
     loss: str,
-    metric: Raced,
+    metric: str | None,
     pin: str | None,
     awake: bool,
     cpu: str | None,
@@ -173,16 +184,25 @@ def command(
             f"the plan was not checked, because {listing(missing)} is not built",
             f"to build it: ./middlemark build {' '.join(missing)}; without --dry-run it is built first",
         )
-    budget = budget or (BUDGET if workload is None else GRAPH_BUDGET)
+    budget = budget or (BUDGET if workload is None and participants is None else GRAPH_BUDGET)
     problems, wanted, budget_s = _bounds(deadline, loss, cpu, budget)
+    raced, wrong = raced_metric(metric, participants)
+    problems += wrong
     how: dict[str, Any] = {"pin": pin} if pin else {}
     how |= {"awake": "true"} if awake else {}
-    if workload is None:
+    given = {"scale": scale, "copies": copies} if workload is None else {}
+    text = "multiplies a workload; add --workload FILE"
+    problems += [Problem(f"--{each}", text) for each, typed in given.items() if typed is not None]
+    if participants is not None:
+        if workload is not None:
+            problems.append(Problem("--participants", "a workload has processes of its own; leave one of the two out"))
+        text = "a crowd has its own load and limits; leave the option out"
+        problems += [Problem(f"--{each}", text) for each in MESSAGES_ONLY if _typed(each)]
+        crowd = {"participants": participants, "adapter": adapter, "transport": transport, **how}
+        suites, plan = planned_crowds(crowd, raced, built, problems, seed)
+    elif workload is None:
         keys = {"size": size, "rate": rate, "processes": processes, "subscribers": subscribers} | how
-        given = {"scale": scale, "copies": copies}
-        text = "multiplies a workload; add --workload FILE"
-        problems += [Problem(f"--{each}", text) for each, typed in given.items() if typed is not None]
-        suites, plan = _planned(keys, metric, adapter, transport, built, problems, seed)
+        suites, plan = _planned(keys, raced, adapter, transport, built, problems, seed)
     else:
         problems += _topic_only()
         keys = {"adapter": _candidates(built) if adapter == "all" else adapter, "transport": transport}
@@ -190,7 +210,7 @@ def command(
         times = {"scale": scale or "1", "copies": copies or "1"}
         suites, plan = _planned_graph(workload, keys, times, built, problems, seed)
         wanted = msgspec.structs.replace(wanted, max_loss=None)
-    plan = racing(plan, raw_transports_of(built), budget_s, wanted, question=True, metric=metric)
+    plan = racing(plan, raw_transports_of(built), budget_s, wanted, question=True, metric=raced)
     plan = without_refused(plan, suites, built.workers, "lo")
     if dry_run:
         from middlemark.show.dry_run import render
@@ -198,7 +218,7 @@ def command(
 
         click.echo(render(plan, width()), nl=False)
         return exits.OK
-    if workload is not None and not quiet:
+    if (workload is not None or participants is not None) and not quiet:
         click.echo(_announcement(plan, budget_s), err=True)
     file = run_file(plan, suites, built, named=adapter.split(","))
     return measure(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from middlemark.document import languages, ways
+from middlemark.document import crowds, languages, ways
 from middlemark.document.document import Conclusion, Document
 from middlemark.document.numbers import ratio
 from middlemark.document.statements import CARRIERS, lead, own_interval, standing_in_full, why
@@ -21,7 +21,7 @@ _WARNED = 4
 
 
 def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, ...]:
-    """Return the answers: incomplete runs, the verdicts by experiment, the costs of languages and of routers."""
+    """Return the answers: incomplete runs, the verdicts by experiment, the costs of languages and of routers, crowds."""
     of_messages = [each for each in document.experiments if each.by == "p50" and each.metric != "deadline"]
     found: list[JudgedExperiment] = []
     for group in grouped(of_messages, lambda each: (each.restricted and each.carrier, each.key)).values():
@@ -35,6 +35,7 @@ def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, .
         *(sentence(each, factors, runs[each.run]) for each in found),
         *languages.conclusions(document.languages),
         *ways.conclusions(document.ways),
+        *crowds.conclusions(document.scalings),
     )
 
 

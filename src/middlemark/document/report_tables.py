@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from middlemark.document.columns import FIGURES
 from middlemark.document.compare import row_of
 from middlemark.document.document import Document
-from middlemark.document.numbers import ABSENT, brief, four_digits, measured, ratio, share, us, whole
+from middlemark.document.numbers import ABSENT, brief, four_digits, measured, ratio, share, us
 from middlemark.document.security import proof_in_full, proof_in_short
 from middlemark.document.table import Table, table_of
 from middlemark.model.cell import ONE_WAY
@@ -16,7 +16,6 @@ from middlemark.verdicts.experiments import OF_MESSAGES
 from middlemark.verdicts.growth import Grown, Growth
 from middlemark.verdicts.names import size
 from middlemark.verdicts.rows import Row, grouped, latency_of, place_of
-from middlemark.verdicts.scaling import Scaling
 from middlemark.verdicts.scorecards import Scorecard
 
 MOST_COMPARISONS = 60
@@ -155,28 +154,6 @@ def _text(growth: Growth, point: Grown) -> str:
         return measured(point.median, growth.unit)
     between = "" if point.low is None else f" ({ratio(point.low)} … {ratio(point.high)})"
     return f"× {ratio(point.times)}{between}"
-
-
-def scaling_table(scalings: Sequence[Scaling]) -> Table:
-    """Return a row for each power law: the exponent, how well it fits, and the level at which the crowd breaks."""
-    rows = [
-        (
-            each.line,
-            each.figure,
-            each.along,
-            f"{each.exponent:.2f} ({each.low:.2f} … {each.high:.2f})",
-            f"× {ratio(each.residual)}",
-            whole(each.breaks_at),
-        )
-        for each in scalings
-    ]
-    note = (
-        "figure ∝ (number)^exponent, with its 95 % interval (Theil-Sen and Sen, on the logarithms of all trials). "
-        "worst fit: the level that is farthest from the line. breaks at: the lowest number at which a trial failed, a "
-        "publisher was never heard or a message was lost. Idle figures are those of the whole crowd."
-    )
-    columns = ("", "figure", "along", "exponent", "worst fit", "breaks at")
-    return table_of(columns, rows, "Scaling of crowds", notes=(note,))
 
 
 def scorecard_table(card: Scorecard) -> Table:

@@ -2,7 +2,7 @@
 
 import datetime
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from middlemark.document.numbers import four_digits
 from middlemark.model.cell import subject
@@ -93,8 +93,18 @@ def clock_line(run: Run) -> str:
 
 
 def notes_of(run: Run) -> tuple[str, ...]:
-    """Return the plan's notes: what the plan changed or left out, and why."""
-    return tuple(f"{note.place}: {note.text}" if note.place else note.text for note in run.file.plan.notes)
+    """Return the plan's notes: what the plan changed or left out, and why; and if a search of crowds was cut short."""
+    notes = (f"{note.place}: {note.text}" if note.place else note.text for note in run.file.plan.notes)
+    return (*notes, *_unfinished_search(run))
+
+
+def _unfinished_search(run: Run) -> Iterator[str]:
+    breaking, reached = run.file.plan.breaking, run.file.reached
+    if breaking is not None and reached is not None and not reached.met:
+        budget = format_seconds(breaking.budget_s).removesuffix(" 00 s")
+        lines = format_count(len(reached.undecided), "crowd")
+        spent = f"the budget of {budget} was spent before the search for {lines} ended"
+        yield f"--until-it-breaks: {spent}; give more with --budget"
 
 
 def sources_of(run: Run) -> tuple[str, ...]:

@@ -1,10 +1,12 @@
 """The answer of a race, in sentences and as a table."""
 
+import functools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from middlemark.document.columns import FIGURES
 from middlemark.document.numbers import ABSENT, megabytes, of_deadline, processors, ratio, share, us, whole
 from middlemark.document.statements import bare_figure, eliminated_after, how_it_works, shift_in_words, some, worse
 from middlemark.document.table import Column, Line, Table, TableCell
@@ -34,14 +36,25 @@ _WHAT: Mapping[Raced, str] = {
     "p99": "µs p99, {way}",
     "cpu": "of processor time per message",
     "memory": "of memory",
+    "complete_max": "until all participants have heard all their publishers",
+    "idle_cpu": "for each participant while nothing is sent",
+    "idle_memory": "of memory for each participant while nothing is sent",
 }
 """The text after the figure of an answer, by the metric that decided the race."""
+_OF_CROWD = {
+    "complete_max": "all complete",
+    "idle_cpu": "idle CPU",
+    "idle_bytes": "idle bytes",
+    "idle_memory": "memory",
+}
+"""The figures of the answer of a race of crowds → their columns."""
 _NAMED = 3
 """The most names in a sentence."""
 _ELIMINATED: Mapping[Elimination, tuple[str, str]] = {
     "misses the deadline": ("misses the deadline", "miss the deadline"),
     "cannot keep the rate": ("cannot keep the rate", "cannot keep the rate"),
     "loses": ("loses messages", "lose messages"),
+    "never finds all": ("does not find all participants", "do not find all participants"),
     "takes too much processor time": ("takes too much processor time", "take too much processor time"),
     "failed": ("failed", "failed"),
 }
@@ -85,6 +98,8 @@ def _asked(cell: Cell) -> str:
     if cell.workload is not None:
         under = f" at scale {cell.scale:g}" if cell.scale != 1 else ""
         return f"{cell.workload.name}{under}, {words(cell, ('processes', 'copies'))}"
+    if cell.pattern == "crowd":
+        return f"a {words(cell, ('pattern',))}"
     rate = rate_in_words(cell).replace("rate ", "at ")
     several = f", {cell.subscribers} subscribers" if cell.subscribers > 1 else ""
     return f"{format_size(cell.size)} {rate}{several}, {words(cell, ('processes',))}"
@@ -169,6 +184,10 @@ def table_of(verdict: RaceVerdict) -> Table:
 
 def _figures(verdict: RaceVerdict) -> Iterator[tuple[Column, Callable[[Row], str]]]:
     """Yield (column, function that writes a row's text for this column) for each figure of the answer."""
+    if verdict.experiment.cell.pattern == "crowd":
+        for name, title in _OF_CROWD.items():
+            yield Column(title), functools.partial(_figure_text, name)
+        return
     yield Column("p50 µs"), lambda row: us(headline_figure(row.result))
     rare, in_time = _rare(verdict), verdict.race.wanted.deadline_s is not None
     if rare and (rare == "p99" or not in_time):
@@ -179,6 +198,10 @@ def _figures(verdict: RaceVerdict) -> Iterator[tuple[Column, Callable[[Row], str
         yield Column("ns/message"), lambda row: whole(figure_of(row, "cpu"))
     yield Column("CPU", 2), lambda row: processors(figure_of(row, "processors"))
     yield Column("MB", 1), lambda row: megabytes(figure_of(row, "memory"))
+
+
+def _figure_text(name: str, row: Row) -> str:
+    return FIGURES[name].text(row.result)
 
 
 def _line(verdict: RaceVerdict, row: Row, after: Sequence[str]) -> Line:

@@ -156,7 +156,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Most processors that all workers of a trial may use together."""
 
 
-Raced = Literal["p50", "p99", "cpu", "memory"]
+Raced = Literal["p50", "p99", "cpu", "memory", "complete_max", "idle_cpu", "idle_memory"]
 """The metrics of ``METRICS`` that a race can be decided by; less is better."""
 
 
@@ -177,6 +177,17 @@ class Race(msgspec.Struct, frozen=True, kw_only=True):
     """True: all cells race each other, to answer one question (``which``). False: each experiment has its own race."""
 
 
+class Breaking(msgspec.Struct, frozen=True, kw_only=True):
+    """The search for the size at which crowds break: further sizes are measured, each between two measured ones."""
+
+    budget_s: float
+    """Further trials begin only if they would end within this time, counted from the end of the planned trials."""
+    planned: int
+    """The number of trials before the search."""
+    trials: int
+    """The number of trials at each further size."""
+
+
 class Reached(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a run to which rounds were added, at its end."""
 
@@ -184,10 +195,10 @@ class Reached(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     """Duration of all trials of the run, from the first process to the last."""
     met: bool
-    """True if every requested cell is precise enough, or every race or expectation is decided. False: the time
-    was spent."""
+    """True if every requested cell is precise enough, every race or expectation is decided, or every size at which a
+    crowd breaks is found. False: the time was spent."""
     undecided: tuple[int, ...] = ()
-    """Indices of the cells that were undecided, or not precise enough, when the time was spent."""
+    """Indices of the cells that were undecided, not precise enough, or still searched when the time was spent."""
     unmeasured: tuple[int, ...] = ()
     """Indices of the cells whose trials all failed; further rounds would not help."""
 
@@ -220,6 +231,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     expectations: tuple[Expectation, ...] = ()
     deciding: Deciding | None = None
     """The budget for deciding the expectations. None: no rounds are added for expectations."""
+    breaking: Breaking | None = None
+    """How the size is searched at which crowds break. None: only the planned sizes are measured."""
     together: tuple[tuple[str, ...], ...] = ()
     """Names of factors that the suites vary together. Cells that differ in all these factors are also compared."""
     scorecard: tuple[tuple[str, float], ...] = ()

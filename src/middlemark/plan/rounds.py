@@ -236,6 +236,7 @@ def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
     if race is not None:
         experiments = (tuple(now[number] for number in cells if number in now) for cells in race.experiments)
         race = msgspec.structs.replace(race, experiments=tuple(each for each in experiments if each))
+    breaking = plan.breaking and msgspec.structs.replace(plan.breaking, planned=len(trials))
     return msgspec.structs.replace(
         plan,
         cells=tuple(plan.cells[number] for number in kept),
@@ -246,5 +247,6 @@ def without(plan: Plan, cells: Container[int], notes: Sequence[Note]) -> Plan:
         notes=(*plan.notes, *notes),
         precision=precision,
         race=race,
+        breaking=breaking,
         baselines=tuple(now[number] for number in plan.baselines if number in now),
     )

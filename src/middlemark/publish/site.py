@@ -111,7 +111,7 @@ def pages(files: Files, reports: Mapping[str, str]) -> Iterator[tuple[str, str]]
     yield from ((f"report/{name}.html", text) for name, text in reports.items())
 
 
-CROWDS = ("subscribers", "publishers", "topics", "copies", "scale")
+CROWDS = ("participants", "subscribers", "publishers", "topics", "copies", "scale")
 """The factors that make a crowd larger."""
 
 

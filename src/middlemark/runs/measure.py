@@ -12,6 +12,7 @@ from middlemark.model.outcome import TrialOutcome
 from middlemark.model.plan import Plan, Reached
 from middlemark.model.record import Record
 from middlemark.model.run import RunFile
+from middlemark.runs.breaking import search_breaks
 from middlemark.runs.until import Until
 from middlemark.show.progress import progress
 from middlemark.sites.apart import Apart
@@ -71,7 +72,10 @@ def measure_trials(
             complete = run_plan(remaining, workers, shared, keep, watcher, proofs)
             if not complete:
                 return Ending(complete=False)
-            complete, reached = until.settle(plan, outcomes, extend)
+            if plan.breaking is not None:
+                complete, reached = search_breaks(plan, plan.breaking, outcomes, extend)
+            else:
+                complete, reached = until.settle(plan, outcomes, extend)
             return Ending(complete, reached=reached)
     except KeyboardInterrupt:  # raised outside run_plan, which handles Ctrl-C itself
         return Ending(complete=False)

@@ -88,6 +88,9 @@ def _further(plan: Plan) -> Iterator[str]:
         yield _rounds(f"of the candidates that may be the best, in {races}", plan.race.budget_s)
     if plan.deciding is not None:
         yield _rounds("until every expectation is decided", plan.deciding.budget_s)
+    if plan.breaking is not None:
+        budget = format_seconds(plan.breaking.budget_s)
+        yield f"then further sizes of each crowd, until the size at which it breaks is known, within {budget}"
 
 
 def _rounds(which: str, budget_s: float) -> str:

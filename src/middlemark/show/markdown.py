@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 
 from middlemark.document import report_tables
+from middlemark.document.crowds import scaling_table
 from middlemark.document.document import Document
 from middlemark.document.expectations import counted
 from middlemark.document.history import line as history_line
 from middlemark.document.over_time import over_time
-from middlemark.document.report_tables import growth_tables, scaling_table, scorecard_table
+from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import facts_of, machine_line, notes_of, read_as, state
 from middlemark.document.screen import not_tried_text
 from middlemark.document.table import Table

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from middlemark.document import interop, languages, matrix, security, ways, workloads
+from middlemark.document import crowds, interop, languages, matrix, security, ways, workloads
 from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
 from middlemark.document.history import line
@@ -189,14 +189,25 @@ def _of_workloads(document: Document) -> Iterator[tuple[str, Statement, str]]:
 
 
 def _of_twins(document: Document) -> Iterator[tuple[str, Statement, str]]:
-    """Yield (name, statement, style) for each client in another language, each router, each pair without exchange."""
-    for name, texts, all_of_them, style in (
-        ("Language", [each.text for each in languages.conclusions(document.languages)], "client", ""),
-        ("Via", [*ways.sentences(document.ways)], "router", ""),
-        ("Apart", [*interop.sentences(document.interop)], "pair", "red"),
+    """Yield (name, statement, style) for each client in another language, router, pair without exchange and crowd."""
+    for name, texts, where, style in (
+        (
+            "Language",
+            [each.text for each in languages.conclusions(document.languages)],
+            "--format json has every client",
+            "",
+        ),
+        ("Via", [*ways.sentences(document.ways)], "--format json has every router", ""),
+        ("Apart", [*interop.sentences(document.interop)], "--format json has every pair", "red"),
+        (
+            "Crowds",
+            [each.text for each in crowds.conclusions(document.scalings)],
+            "--rows has the table of exponents",
+            "",
+        ),
     ):
         if len(texts) > _MOST_STATED:
-            texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: --format json has every {all_of_them}"]
+            texts[_MOST_STATED:] = [f"{len(texts) - _MOST_STATED} more: {where}"]
         for at, each in enumerate(texts):
             yield "" if at else name, Statement(texts=(each,)), style
 

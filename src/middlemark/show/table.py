@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from middlemark.document.crowds import scaling_table
 from middlemark.document.document import Document
-from middlemark.document.report_tables import scaling_table
 from middlemark.document.rows_table import RowGroup, groups_of, together
 from middlemark.document.runs import facts_of, notes_of, precision_of, sources_of, state
 from middlemark.document.table import Column, Table, facts

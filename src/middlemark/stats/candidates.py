@@ -25,7 +25,13 @@ from middlemark.stats.trials import KeptOf, SamplesOf, TrialSummary
 from middlemark.stats.workload import GraphTrial, edges_over, fails_most, graph_holds
 
 Elimination = Literal[
-    "slower", "misses the deadline", "cannot keep the rate", "loses", "takes too much processor time", "failed"
+    "slower",
+    "misses the deadline",
+    "cannot keep the rate",
+    "loses",
+    "never finds all",
+    "takes too much processor time",
+    "failed",
 ]
 
 LATE = 0.01
@@ -113,6 +119,8 @@ def attempt(
     expected = counts.received + counts.lost if counts else 0
     within = None
     misses: list[Elimination] = []
+    if outcome.crowd is not None and outcome.crowd.publishers_heard < outcome.crowd.publishers_due:
+        misses.append("never finds all")
     if rates.behind(cell, outcome) > BEHIND:
         misses.append("cannot keep the rate")
     if counts and wanted.max_loss is not None and counts.lost > wanted.max_loss * expected:

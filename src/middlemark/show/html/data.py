@@ -10,13 +10,14 @@ import msgspec
 
 from middlemark.document import interop, security
 from middlemark.document.choices import Choice, choices, usual
+from middlemark.document.crowds import scaling_table, start_curve
 from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
 from middlemark.document.numbers import rounded
 from middlemark.document.over_time import over_time
 from middlemark.document.questions import question
-from middlemark.document.report_tables import growth_tables, scaling_table, scorecard_table
+from middlemark.document.report_tables import growth_tables, scorecard_table
 from middlemark.document.runs import (
     MOST_ORDER,
     clock_line,
@@ -43,6 +44,7 @@ from middlemark.stats.warnings.cells import SERIOUS
 from middlemark.verdicts.experiments import doubt_of
 from middlemark.verdicts.names import native_settings, plain, warning_name
 from middlemark.verdicts.rows import Row, latency_of, loss_of
+from middlemark.verdicts.scaling import Scaling
 
 SCHEMA = 2
 DATA_BYTES = 4_200_000
@@ -107,6 +109,7 @@ def data_of(document: Document) -> Json:
         "over_time": [
             {"title": each.title, "notes": list(each.notes), **texts_of(each)} for each in over_time(document)
         ],
+        "laws": [*map(_law, document.scalings)],
         "scaling": [
             {"notes": list(table.notes), **texts_of(table)}
             for table in ([scaling_table(document.scalings)] if document.scalings else [])
@@ -285,11 +288,19 @@ def _cell(row: Row, levels: Json, found: Distribution) -> Json:
             "baseline": _compact(msgspec.to_builtins(result.baseline)),
             "noise": _compact(msgspec.to_builtins(result.noise)),
             "warnings": [fields(each, *_WARNING_FIELDS) for each in result.warnings],
+            "start": start_curve(row) or None,
             "curve": found.curve,
             "trial_curves": found.trials or None,
             "heat": _heat(found, result.noise),
         }
     )
+
+
+def _law(scaling: Scaling) -> Json:
+    """Return a power law of a crowd: its line, and for each number [number, median, residual]."""
+    points = [[each.level, rounded(each.median), rounded(each.residual)] for each in scaling.points]
+    names = ("line", "along", "figure", "coefficient", "exponent", "low", "high")
+    return {**fields(scaling, *names), "points": points, "rows": scaling.rows}
 
 
 def _step(step: CurveStep) -> Json:

@@ -21,6 +21,7 @@ from middlemark.verdicts.growth import Growth
 from middlemark.verdicts.interop import PairedRow
 from middlemark.verdicts.languages import ClientCost
 from middlemark.verdicts.rows import Row, latency_of
+from middlemark.verdicts.scaling import Scaling, ScalingPoint
 from middlemark.verdicts.scorecards import Scorecard
 
 SCHEMA = 2
@@ -115,6 +116,13 @@ class GrowthOutput(Output, frozen=True, kw_only=True):
     points: tuple[PointOutput, ...]
 
 
+class ScalingPointOutput(ScalingPoint, Output, frozen=True, kw_only=True):
+    """One level of a power law."""
+
+    median: Number  # type: ignore[assignment]  # written with few digits
+    residual: Number  # type: ignore[assignment]
+
+
 class ScalingOutput(Output, frozen=True, kw_only=True):
     """How one figure of a crowd grows along a factor: as a power law, by the Theil-Sen slope of the logarithms."""
 
@@ -123,12 +131,24 @@ class ScalingOutput(Output, frozen=True, kw_only=True):
     line: str
     along: str
     figure: str
+    unit: str
     levels: tuple[int, ...]
+    points: tuple[ScalingPointOutput, ...]
     exponent: Number
     low: Number
     high: Number
+    coefficient: float
     residual: Number
+    standing: str | None
+    reference: str | None
+    difference: Number | None
+    difference_low: Number | None
+    difference_high: Number | None
+    rounds: int
+    holds_to: int | None
     breaks_at: int | None
+    breaks_because: str | None
+    breaks_absent: str | None
 
 
 class PublishedBaseline(msgspec.Struct, frozen=True, kw_only=True):
@@ -273,7 +293,7 @@ def result_output(document: Document) -> ResultOutput:
             for row in document.rows
         ),
         growth=tuple(map(_growth, document.growths)),
-        scaling=tuple(filled(ScalingOutput, each) for each in document.scalings),
+        scaling=tuple(map(_scaling, document.scalings)),
         interop=tuple(_paired(each) for table in document.interop for each in table.rows),
         languages=tuple(map(_language, document.languages)),
         via=tuple(filled(WayOutput, each, cell=each.row.index, beside=each.direct.index) for each in document.ways),
@@ -321,6 +341,10 @@ def _language(cost: ClientCost) -> LanguageOutput:
 
 def _growth(of: Growth) -> GrowthOutput:
     return filled(GrowthOutput, of, points=tuple(filled(PointOutput, each, cell=each.row) for each in of.points))
+
+
+def _scaling(scaling: Scaling) -> ScalingOutput:
+    return filled(ScalingOutput, scaling, points=tuple(filled(ScalingPointOutput, each) for each in scaling.points))
 
 
 def _experiment(experiment: JudgedExperiment) -> PublishedExperiment:

@@ -20,7 +20,7 @@ SCHEMA = 3
 
 
 class Question(Output, frozen=True, kw_only=True):
-    """The question: messages of a size at a rate, or a workload."""
+    """The question: messages of a size at a rate, a workload, or a crowd."""
 
     size: int | None
     rate_hz: Number | None
@@ -29,6 +29,8 @@ class Question(Output, frozen=True, kw_only=True):
     copies: int | None
     processes: int
     subscribers: int | None
+    participants: int | None
+    """The participants of a crowd; null: the race is not one of crowds."""
     deadline_ns: Number | None
     loss: float | None
     """The largest share of messages that may be lost; null: no limit."""
@@ -154,6 +156,7 @@ def _question(verdict: RaceVerdict) -> Question:
     graph = cell.workload
     of_other = ("size", "subscribers") if graph else ("scale", "copies")
     asked = {"workload": graph and graph.name, "rate_hz": None if graph else float(cell.rate)}
+    asked["participants"] = cell.participants if cell.pattern == "crowd" else None
     return filled(
         Question,
         *(cell, verdict.race),

@@ -1,5 +1,6 @@
 // The page: its sections and figures, the stored selection, and when figures are drawn.
 import { chooseColumn } from "./answer.mjs";
+import { scaling, starts } from "./crowds.mjs";
 import { cost, loss, memory, processor, switches, throughput } from "./costs.mjs";
 import { decision, decisionForm } from "./decision.mjs";
 import { ecdf, percentileCurve } from "./distribution.mjs";
@@ -29,6 +30,7 @@ function sections(data) {
     "cost-figures": [cost],
     "decide-figures": [decision],
     "comparison-figures": [forest],
+    ...(data.laws.length || data.cells.some((each) => each.start) ? { "crowd-figures": [scaling, starts] } : {}),
     "all-figures": [
       ...(has("round_trip") || !has("one_way") ? [latencyBySize("round_trip", "round trip", data.quantiles)] : []),
       ...(has("one_way") ? [latencyBySize("one_way", "one way", data.quantiles)] : []),
