@@ -1,6 +1,7 @@
 """Crowds, as a user measures them: the figures of each size, the power laws, and crowds that are killed."""
 
 import os
+import resource
 import signal
 from pathlib import Path
 from typing import Any
@@ -123,3 +124,75 @@ def segments(pid: int) -> set[str]:
     """Return the files of Fast DDS in /dev/shm that the process has mapped."""
     lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
     return {line.split(maxsplit=5)[-1].removesuffix(" (deleted)") for line in lines if "/dev/shm/fast" in line}
+
+
+FEW_FILES = 128
+"""A limit of open files that two participants need not reach, and forty exceed."""
+
+
+@pytest.mark.slow
+def test_the_size_at_which_a_crowd_breaks_is_searched_in_fresh_trials(bench: Bench) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    ended = bench.run(
+        *("run", "--adapter", "udp", "--transport", "udp", "--participants", "2,40", "--trials", "1"),
+        *("--until-it-breaks", "--budget", "5m", *WORDS),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FEW_FILES, hard)),
+    )
+    assert ended.code == 3, ended.err  # some configurations have no result
+    law = next(each for each in ended.document["scaling"] if each["figure"] == "idle_memory")
+    assert 2 < law["holds_to"] < law["breaks_at"] < 40
+    assert law["breaks_at"] <= max(1.1 * law["holds_to"], law["holds_to"] + 1)
+    assert f"ulimit -n {FEW_FILES} is too low" in law["breaks_because"]
+    assert law["breaks_absent"] is None
+    file = ended.run_file
+    assert (file["reached"]["met"], file["plan"]["breaking"]["planned"]) == (True, 2)
+    assert len(ended.kept) == len(file["plan"]["trials"]) == len(file["plan"]["cells"])
+    assert f"{law['breaks_at']} (holds to {law['holds_to']})" in bench.run("show", str(ended.folder), "--rows").out
+    assert bench.leftovers() == []
+
+
+@pytest.mark.slow
+def test_a_race_of_crowds_names_the_middleware_that_is_complete_first(bench: Bench) -> None:
+    out = bench.folder / "found"
+    ended = bench.run(
+        *("which", "--participants", "6", "--metric", "discovery", "--adapter", "fastdds,zeromq"),
+        *("--transport", "default", "--budget", "4m", "--format", "json", "--quiet", "--out", str(out)),
+        out=out,
+    )
+    assert ended.code == 0, ended.err
+    found = ended.document
+    question = found["question"]
+    assert (question["participants"], question["metric"]) == (6, "complete_max")
+    assert {each["adapter"] for each in found["candidates"]} == {"fastdds", "zeromq"}
+    figures = [each["figure"] for each in found["candidates"]]
+    assert figures == sorted(figures)
+    assert all(figure > 1e6 for figure in figures)  # ns; no process of six opens within a millisecond
+    shown = bench.run("show", str(ended.folder)).out
+    assert "crowd of 6 participants × 10 topics to the next one" in shown
+    assert "until all participants have heard all their publishers" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--metric", "discovery"), "--metric: discovery is a figure of a crowd; add --participants N"),
+        (("--participants", "6", "--metric", "p99"), "--metric: p99 is no figure of a crowd"),
+        (("--participants", "6", "--rate", "10"), "--rate: a crowd has its own load and limits"),
+        (("--participants", "1"), "one participant has nobody to find"),
+        (("--participants", "2,4"), "give only one value to `which`"),
+        (("--participants", "600"), "write a whole number from 1 to 500"),
+        (("--participants", "6", "--workload", "amr"), "a workload has processes of its own"),
+    ],
+)
+def test_questions_that_a_race_of_crowds_cannot_answer_are_refused(
+    bench: Bench, words: tuple[str, ...], text: str
+) -> None:
+    ended = bench.run("which", "--adapter", "fastdds", *words)
+    assert ended.code == 2
+    assert text in ended.err
+
+
+def test_a_search_without_crowds_is_refused(bench: Bench) -> None:
+    ended = bench.run("run", "--adapter", "udp", "--until-it-breaks")
+    assert ended.code == 2
+    assert "--until-it-breaks: needs crowds of at least two sizes" in ended.err

@@ -10,7 +10,14 @@ from crowd_runs import Law, crowd_cell, crowds, outcome_of, planned
 from report_runs import document_of
 from rich.text import Text
 
-from middlemark.document.crowds import break_text, conclusions, scaling_table, start_curve, verdict_text
+from middlemark.document.crowds import (
+    break_text,
+    conclusions,
+    difference_text,
+    scaling_tables,
+    start_curve,
+    verdict_text,
+)
 from middlemark.model.outcome import Failure, TrialOutcome
 from middlemark.model.plan import Plan
 from middlemark.plan.breaking import FurtherSize, until_it_breaks, with_further_sizes
@@ -108,17 +115,19 @@ def test_each_point_has_its_residual() -> None:
 def test_every_output_has_the_same_verdict() -> None:
     document = document_of(crowds(STEEP))
     steep = law_of(document.scalings, "vega", "idle_bytes")
-    words = verdict_text(steep)
-    assert words.startswith("grows significantly faster, +0.9")
-    assert words in markdown(document, View(width=100))
-    shown = Text.from_ansi(table(document, View(width=250))).plain
-    assert "grows significantly faster" in shown
+    words, difference = verdict_text(steep), difference_text(steep)
+    assert words == "grows significantly faster"
+    assert difference.startswith("+0.9")
+    assert difference.endswith(", 6 rounds)")
+    assert f"{words} | {difference}" in markdown(document, View(width=100))
+    for width in (100, 250):
+        assert words in Text.from_ansi(table(document, View(width=width))).plain
     output = json.loads(json_output.render(document, View(width=100)))
     [law] = [each for each in output["scaling"] if (each["adapter"], each["figure"]) == ("vega", "idle_bytes")]
     assert (law["standing"], law["breaks_at"]) == ("slower", None)
     assert law["breaks_absent"] == "nothing broke up to 100 participants, the largest number measured"
     data = data_of(document)
-    assert words in [row[-2] for row in data["scaling"][0]["rows"]]
+    assert words in [row[-3] for row in data["scaling"][0]["rows"]]
     sentence = "idle_bytes along participants: lyra udp has the smallest exponent"
     assert any(sentence in each["text"] and "vega udp (1.9" in each["text"] for each in data["answers"])
 
@@ -126,10 +135,11 @@ def test_every_output_has_the_same_verdict() -> None:
 def test_the_table_names_the_break_and_its_reason() -> None:
     scaling = law_of(document_of(crowds({"lyra": Law(breaks_at=100)})).scalings, "lyra", "idle_bytes")
     assert (scaling.holds_to, scaling.breaks_at) == (30, 100)
-    assert break_text(scaling) == "100 (holds to 30): 260 of 1,000 publishers were never heard"
-    assert any("100 (holds to 30)" in each.cells[-1].text for each in scaling_table([scaling]).lines)
+    assert break_text(scaling) == "100 (holds to 30)"
+    assert scaling.breaks_because == "260 of 1,000 publishers were never heard"
+    assert any("100 (holds to 30)" in each.cells[-1].text for each in scaling_tables([scaling])[0].lines)
     [text] = [each.text for each in conclusions([scaling])]
-    assert text.startswith("Broken along participants: lyra udp, 10 topics each, to next at 100 (holds to 30)")
+    assert text.startswith("Broken along participants: lyra udp, 10 topics each, to next at 100 (holds to 30), 260 of")
 
 
 def test_start_curves_end_at_the_share_that_was_complete() -> None:

@@ -6,6 +6,7 @@ from middlemark.document.document import Conclusion
 from middlemark.document.numbers import ABSENT, four_digits, ratio, whole
 from middlemark.document.table import Column, Table, table_of
 from middlemark.model.spelling import listing
+from middlemark.model.units import format_count
 from middlemark.stats.interval import FEWEST
 from middlemark.verdicts.experiments import Standing
 from middlemark.verdicts.exponents import MARGIN
@@ -31,17 +32,21 @@ _WORDS = {
 }
 
 
-def scaling_table(scalings: Sequence[Scaling]) -> Table:
-    """Return a row for each power law: exponent, fit, verdict, and the level at which the crowd breaks."""
+def scaling_tables(scalings: Sequence[Scaling]) -> list[Table]:
+    """Return a table for each factor, with a row for each power law: exponent, fit, verdict, and where it breaks."""
+    return [_table(along, members) for along, members in grouped(scalings, lambda each: each.along).items()]
+
+
+def _table(along: str, scalings: Sequence[Scaling]) -> Table:
     rows = [
         (
             each.line,
             each.figure,
-            each.along,
             f"{each.exponent:.2f} ({each.low:.2f} … {each.high:.2f})",
             f"× {ratio(each.residual)}",
             ", ".join(f"{point.level:,}: {100 * (point.residual - 1):+.0f} %" for point in each.points),
             verdict_text(each),
+            difference_text(each),
             break_text(each),
         )
         for each in scalings
@@ -55,25 +60,28 @@ def scaling_table(scalings: Sequence[Scaling]) -> Table:
         "heard or a message was lost.",
     )
     columns = (
-        *("", "figure", "along", "exponent", "worst fit"),
+        *("", Column("figure", left=True), "exponent"),
+        Column("worst fit", 7),
         Column("residuals", 1, left=True),
-        Column("verdict", 8, left=True),
-        Column("breaks at", 9, left=True),
+        Column("verdict", 9, left=True),
+        Column("difference", 2, left=True),
+        Column("breaks at", 8, left=True),
     )
-    return table_of(columns, rows, "Scaling of crowds", notes=notes)
+    return table_of(columns, rows, f"Scaling of crowds along {along}", notes=notes)
 
 
 def verdict_text(scaling: Scaling) -> str:
-    """Return the standing of an exponent: ``grows significantly faster, +0.93 (+0.85 … +0.99, 6 rounds)``."""
-    if scaling.standing is None:
-        return "raw transport"
-    words = _WORDS[Standing(scaling.standing)]
+    """Return the standing of an exponent in words."""
+    return "raw transport" if scaling.standing is None else _WORDS[Standing(scaling.standing)]
+
+
+def difference_text(scaling: Scaling) -> str:
+    """Return the difference from the smallest exponent, with its interval: ``+0.93 (+0.85 … +0.99, 6 rounds)``."""
     if scaling.difference is None:
-        return words
-    rounds = f"{scaling.rounds} {'round' if scaling.rounds == 1 else 'rounds'}"
+        return ABSENT
     low, high = scaling.difference_low, scaling.difference_high
-    interval = f" ({low:+.2f} … {high:+.2f}, {rounds})" if low is not None and high is not None else f" ({rounds})"
-    return f"{words}, {scaling.difference:+.2f}{interval}"
+    interval = "" if low is None or high is None else f"{low:+.2f} … {high:+.2f}, "
+    return f"{scaling.difference:+.2f} ({interval}{format_count(scaling.rounds, 'round')})"
 
 
 def break_text(scaling: Scaling) -> str:
@@ -81,7 +89,7 @@ def break_text(scaling: Scaling) -> str:
     if scaling.breaks_at is None:
         return f"none up to {whole(scaling.holds_to)}" if scaling.holds_to else ABSENT
     held = f"holds to {scaling.holds_to:,}" if scaling.holds_to else "no number held"
-    return f"{scaling.breaks_at:,} ({held}): {scaling.breaks_because}"
+    return f"{scaling.breaks_at:,} ({held})"
 
 
 def start_curve(row: Row) -> tuple[tuple[float, float], ...]:
@@ -137,7 +145,11 @@ def _breaks(scalings: Sequence[Scaling]) -> Iterator[Conclusion]:
     """Yield one sentence for each factor: where each configuration breaks, and which ones do not."""
     for along, members in grouped(scalings, lambda each: each.along).items():
         lines = {each.line: each for each in members}
-        broken = [f"{each.line} at {break_text(each)}" for each in lines.values() if each.breaks_at is not None]
+        broken = [
+            f"{each.line} at {break_text(each)}, {each.breaks_because}"
+            for each in lines.values()
+            if each.breaks_at is not None
+        ]
         whole_lines = [each for each in lines.values() if each.breaks_at is None and each.holds_to]
         parts = [f"Broken along {along}: {'; '.join(broken)}"] if broken else []
         if broken and whole_lines:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from middlemark.document import report_tables
-from middlemark.document.crowds import scaling_table
+from middlemark.document.crowds import scaling_tables
 from middlemark.document.document import Document
 from middlemark.document.expectations import counted
 from middlemark.document.history import line as history_line
@@ -95,7 +95,7 @@ def _figures(document: Document) -> Iterator[str]:
     for _, growth in growth_tables(shown):
         yield from (f"### {escaped(growth.title)}", "", *table(growth), "")
     yield from section("Over time", *over_time(document))
-    yield from section("Scaling", *([scaling_table(document.scalings)] if document.scalings else ()))
+    yield from section("Scaling", *scaling_tables(document.scalings))
     yield from section("Protection and its proofs", report_tables.protection(document))
     yield from section("Comparisons", report_tables.comparisons(document))
 

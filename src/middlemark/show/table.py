@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from middlemark.document.crowds import scaling_table
+from middlemark.document.crowds import scaling_tables
 from middlemark.document.document import Document
 from middlemark.document.rows_table import RowGroup, groups_of, together
 from middlemark.document.runs import facts_of, notes_of, precision_of, sources_of, state
@@ -42,8 +42,7 @@ def _lines(document: Document, width: int, view: View) -> Iterator[Text]:
         yield from paragraph(each.unreached, width, "dim", first="  not reached: ")
     yield Text()
     yield from machine_lines(rows, width)
-    if document.scalings:
-        table = scaling_table(document.scalings)
+    for table in scaling_tables(document.scalings):
         yield Text()
         yield from terminal(table, width, wraps=True)
     ordered = [row for each in groups for row in each.rows]

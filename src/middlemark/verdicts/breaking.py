@@ -20,7 +20,7 @@ class Break(msgspec.Struct, frozen=True, kw_only=True):
     breaks_at: int | None = None
     """The lowest level at which a trial broke; None: no trial broke."""
     because: str | None = None
-    """What broke in the first of these trials; None: no trial broke."""
+    """The reason that the first of these trials broke; None: no trial broke."""
     absent: str | None = None
     """Why there is no ``breaks_at``; None: there is one."""
 

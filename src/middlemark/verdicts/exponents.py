@@ -1,4 +1,4 @@
-"""Whether one figure grows significantly faster than another: the exponents of two power laws, paired by round.
+"""Compare the exponents of power laws, paired by round: one figure may grow significantly faster than another.
 
 Each round has a trial at every level, so each round has an exponent of its own. The exponents of A and B in the same
 round are paired, as the figures of two configurations are elsewhere: the Hodges-Lehmann shift, its exact interval, and

@@ -84,7 +84,7 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
     breaks_at: int | None
     """The lowest level at which a trial failed, a publisher was never heard or a message was lost; null: none."""
     breaks_because: str | None
-    """What broke there; null: nothing broke."""
+    """The reason; null: nothing broke."""
     breaks_absent: str | None
     """Why there is no ``breaks_at``; null: there is one."""
     rows: tuple[int, ...]

@@ -10,7 +10,7 @@ import msgspec
 
 from middlemark.document import interop, security
 from middlemark.document.choices import Choice, choices, usual
-from middlemark.document.crowds import scaling_table, start_curve
+from middlemark.document.crowds import scaling_tables, start_curve
 from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
@@ -111,8 +111,8 @@ def data_of(document: Document) -> Json:
         ],
         "laws": [*map(_law, document.scalings)],
         "scaling": [
-            {"notes": list(table.notes), **texts_of(table)}
-            for table in ([scaling_table(document.scalings)] if document.scalings else [])
+            {"title": table.title, "notes": list(table.notes), **texts_of(table)}
+            for table in scaling_tables(document.scalings)
         ],
         "growth": [
             {"factor": factor, "levels": [each.title for each in table.columns[1:]], **texts_of(table)}
