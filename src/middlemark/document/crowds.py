@@ -38,13 +38,15 @@ def scaling_tables(scalings: Sequence[Scaling]) -> list[Table]:
 
 
 def _table(along: str, scalings: Sequence[Scaling]) -> Table:
+    shared = {each.line.removeprefix(each.name) for each in scalings}
+    levels = shared.pop() if len(shared) == 1 else None
     rows = [
         (
-            each.line,
+            each.line if levels is None else each.name,
             each.figure,
             f"{each.exponent:.2f} ({each.low:.2f} … {each.high:.2f})",
             f"× {ratio(each.residual)}",
-            ", ".join(f"{point.level:,}: {100 * (point.residual - 1):+.0f} %" for point in each.points),
+            ", ".join(f"{point.level:,}: {_percent(point.residual)}" for point in each.points),
             verdict_text(each),
             difference_text(each),
             break_text(each),
@@ -67,7 +69,12 @@ def _table(along: str, scalings: Sequence[Scaling]) -> Table:
         Column("difference", 2, left=True),
         Column("breaks at", 8, left=True),
     )
-    return table_of(columns, rows, f"Scaling of crowds along {along}", notes=notes)
+    return table_of(columns, rows, f"Scaling of crowds along {along}{levels or ''}", notes=notes)
+
+
+def _percent(residual: float) -> str:
+    percent = round(100 * (residual - 1))
+    return f"{percent:+} %" if percent else "0 %"
 
 
 def verdict_text(scaling: Scaling) -> str:
@@ -108,7 +115,7 @@ def start_curve(row: Row) -> tuple[tuple[float, float], ...]:
 
 
 def conclusions(scalings: Sequence[Scaling]) -> tuple[Conclusion, ...]:
-    """Return a sentence for each figure with several candidates, and where the crowds break."""
+    """Return where the crowds break, and a sentence for each figure with several candidates."""
     compared = [each for each in scalings if each.group is not None and each.standing != Standing.ONLY]
     groups = [*grouped(compared, lambda each: each.group).values()]
     decided = [members for members in groups if any(each.standing not in _NO_VERDICT for each in members)]
@@ -116,7 +123,7 @@ def conclusions(scalings: Sequence[Scaling]) -> tuple[Conclusion, ...]:
     if groups and not decided:
         text = f"Exponents of crowds: fewer than {FEWEST} common rounds give no verdict; use --trials {FEWEST}."
         found.append(Conclusion(text=text, sure="unsure", cells=()))
-    return (*found, *_breaks(scalings))
+    return (*_breaks(scalings), *found)
 
 
 def _sentence(members: Sequence[Scaling]) -> Conclusion:
@@ -153,9 +160,8 @@ def _breaks(scalings: Sequence[Scaling]) -> Iterator[Conclusion]:
         whole_lines = [each for each in lines.values() if each.breaks_at is None and each.holds_to]
         parts = [f"Broken along {along}: {'; '.join(broken)}"] if broken else []
         if broken and whole_lines:
-            parts.append(
-                f"{listing([f'{each.line} (up to {each.holds_to:,})' for each in whole_lines])}: nothing broke"
-            )
+            held = listing([f"{each.line} (up to {each.holds_to:,})" for each in whole_lines])
+            parts.append(f"Nothing broke: {held}")
         if parts:
             rows = {row for each in members for row in each.rows}
             yield Conclusion(text=plain(f"{'. '.join(parts)}."), sure="sure", cells=tuple(sorted(rows)))

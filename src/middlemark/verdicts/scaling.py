@@ -1,5 +1,6 @@
 """How the figures of a crowd grow with its number of participants, or of topics: as a power law with an interval."""
 
+import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -32,7 +33,7 @@ class ScalingPoint(msgspec.Struct, frozen=True, kw_only=True):
 
     level: int
     median: float
-    """The median of the figure over the trials at this level."""
+    """The median of the figure over the trials at this level: of the logarithms, as in the fit."""
     residual: float
     """The median divided by the value of the line: 1.2 is 20 % above the line."""
 
@@ -197,7 +198,8 @@ def _fit(rounds: Rounds, broken: Break, line: Sequence[Row], along: str, metric:
     if law is None:
         return None
     levels = tuple(sorted({int(at) for at, _ in points}))
-    medians = {level: statistics.median(figure for at, figure in points if at == level) for level in levels}
+    logs = {level: [math.log(figure) for at, figure in points if at == level] for level in levels}
+    medians = {level: math.exp(statistics.median(each)) for level, each in logs.items()}
     return Scaling(
         adapter=line[0].result.cell.adapter,
         transport=line[0].result.cell.transport,

@@ -10,7 +10,7 @@ import msgspec
 
 from middlemark.document import interop, security
 from middlemark.document.choices import Choice, choices, usual
-from middlemark.document.crowds import scaling_tables, start_curve
+from middlemark.document.crowds import conclusions, scaling_tables, start_curve
 from middlemark.document.document import Compared, Distribution, Document
 from middlemark.document.expectations import counted
 from middlemark.document.next_steps import command_of
@@ -110,6 +110,7 @@ def data_of(document: Document) -> Json:
             {"title": each.title, "notes": list(each.notes), **texts_of(each)} for each in over_time(document)
         ],
         "laws": [*map(_law, document.scalings)],
+        "laws_in_words": [each.text for each in conclusions(document.scalings)],
         "scaling": [
             {"title": table.title, "notes": list(table.notes), **texts_of(table)}
             for table in scaling_tables(document.scalings)

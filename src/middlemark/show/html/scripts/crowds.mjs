@@ -90,7 +90,7 @@ export const scaling = {
 function panelOfLaws(figure, points, along, width, height) {
   const scale = scaleOf(figure);
   const ends = points.flatMap((each) => [each.value, each.fitted]);
-  const y = logAxis(ends, scale.show, null, { most: 6, binary: scale.binary });
+  const y = logAxis(ends, scale.show, null, { most: 6, binary: scale.binary || scale === SCALES.bytesRate });
   const x = sizeAxis(
     points.map((each) => each.number),
     width - 90,
@@ -170,7 +170,8 @@ export const starts = {
     const drawings = drawn.map(([name, points]) => panelOfStarts(name, points, inner, across > 1 ? 190 : 210));
     const notes = ["Each panel has a time axis of its own."];
     if (drawn.length < panels.length) notes.push(`${drawn.length} of ${panels.length} panels are drawn, the largest crowds.`);
-    return { svg: tiled(drawings, across, inner, width), legend: legendOf(styled, (each) => each.line), notes };
+    const bare = styled.map(({ line, style: { colour, dash } }) => ({ line, style: { colour, dash } }));
+    return { svg: tiled(drawings, across, inner, width), legend: legendOf(bare, (each) => each.line), notes };
   },
 };
 
