@@ -15,6 +15,7 @@
 
 #include "ros2/index.hpp"
 #include "listening.hpp"
+#include "messages.hpp"
 #include "node.hpp"
 #include "ros2/rmw.hpp"
 #include "topics.hpp"
@@ -57,12 +58,16 @@ class RosClientLibrary {
     const char* const distribution = std::getenv("ROS_DISTRO");
     description.title = ros2::title(distribution != nullptr ? distribution : "", "rclcpp", words);
     description.transports.push_back(ros2::within_process());
+    for (Transport& transport : description.transports) transport.types = ros2::types;
     description.residue = ros2::residue();
     description.native = kit::native_table<ros2::Native>();
     return description;
   }
 
   static void check(const Settings& settings) {
+    if (settings.pattern == Pattern::request_reply && settings.type != MessageType::octets) {
+      throw AdapterError("rclcpp: services support only octets", "take type octets, or pattern ping-pong");
+    }
     if (settings.native.empty() || settings.reception == Reception::listen) return;
     throw AdapterError("rclcpp: native.executor has no effect unless the reception is listen",
                        "leave it out, or receive by listen");

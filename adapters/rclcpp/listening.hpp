@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -69,8 +70,8 @@ struct Native : kit::NativeKeys {
 struct Inlet {
   std::optional<Listener> listener;
 
-  void operator()(const std::vector<unsigned char>& data) const noexcept {
-    if (listener) (*listener)(std::as_bytes(std::span(data)));
+  void operator()(std::span<const std::byte> message) const noexcept {
+    if (listener) (*listener)(message);
   }
 };
 

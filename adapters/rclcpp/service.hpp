@@ -37,8 +37,9 @@ class Client : public Receiver {
   [[nodiscard]] Published publish() noexcept {
     const bool sent = attempt("rclcpp::Client::async_send_request", [this] {
       if (!listens_) return static_cast<void>(client_->async_send_request(request_));
-      client_->async_send_request(
-          request_, [inlet = inlet_](rclcpp::Client<Bytes>::SharedFuture reply) { (*inlet)(reply.get()->data); });
+      client_->async_send_request(request_, [inlet = inlet_](rclcpp::Client<Bytes>::SharedFuture reply) {
+        (*inlet)(std::as_bytes(std::span(reply.get()->data)));
+      });
     });
     return sent ? Published::ok : Published::failed;
   }
@@ -75,7 +76,7 @@ class Server : public Receiver {
     service_ = node_->create_service<Bytes>(
         name_, [this](std::shared_ptr<rmw_request_id_t> header, std::shared_ptr<Bytes::Request> request) {
           header_ = *header;
-          (*inlet_)(request->data);
+          (*inlet_)(std::as_bytes(std::span(request->data)));
         });
     request_.data.reserve(service.message_bytes);
     reply_.data.resize(service.message_bytes);
