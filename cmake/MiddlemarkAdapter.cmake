@@ -8,7 +8,7 @@
 # project and, through find_package(middlemark), by adapters in other repositories. Builds Release by default: the
 # core's roles are templates that are compiled here, and at -O0 they would take most of the measured time. LATER: the
 # adapter takes long to compile or is rarely used, so the target middlemark-workers-at-once does not include it;
-# middlemark-workers includes all.
+# middlemark-workers includes all. If the name has a version, as in fastdds@3.2.3, the target is middlemark-worker-fastdds-3.2.3.
 function(middlemark_adapter name)
   cmake_parse_arguments(ARG "LATER;BYTES_AND_CDR;CROWD" "TYPE;HEADER" "SOURCES;LINK;INCLUDE" ${ARGN})
   if(ARG_TYPE)
@@ -25,7 +25,7 @@ function(middlemark_adapter name)
     message(STATUS "adapter ${name}: CMAKE_BUILD_TYPE is not set, using Release")
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
   endif()
-  set(worker middlemark-worker-${name})
+  string(REPLACE "@" "-" worker middlemark-worker-${name})  # a target's name cannot contain @
   set(note ${CMAKE_BINARY_DIR}/workers/middlemark-left-out-${name})
   if(ARG_LATER AND PROJECT_NAME STREQUAL "middlemark")
     file(WRITE ${note} "it is built on request; `./middlemark build`, or a run that names it, builds it\n")
@@ -38,7 +38,8 @@ function(middlemark_adapter name)
   if(ARG_INCLUDE)
     target_include_directories(${worker} SYSTEM PRIVATE ${ARG_INCLUDE})
   endif()
-  set_target_properties(${worker} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workers)
+  set_target_properties(
+    ${worker} PROPERTIES OUTPUT_NAME middlemark-worker-${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workers)
   middlemark_precompile(${worker})
   if(ARG_BYTES_AND_CDR)
     middlemark_bytes_and_cdr(${worker})

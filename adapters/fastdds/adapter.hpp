@@ -19,7 +19,6 @@
 
 #include <dds_qos/policies.hpp>
 #include <middlemark/adapter.hpp>
-#include <middlemark/kit/library.hpp>
 
 #include "discovery.hpp"
 #include "ends.hpp"
@@ -34,8 +33,7 @@ namespace middlemark::fastdds {
 class FastDds {
  public:
   static Description describe() {
-    const kit::LoadedLibrary library =
-        kit::loaded_library(reinterpret_cast<const void*>(&dds::DomainParticipantFactory::get_instance));
+    const kit::LoadedLibrary library = loaded_library();
     const std::string files = shm_files + std::string("*");
     Description description;
     description.name = "fastdds";

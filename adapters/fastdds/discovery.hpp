@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <fastdds/dds/domain/qos/DomainParticipantQos.hpp>
 
@@ -141,12 +143,21 @@ void discover_by(const Server& server, Qos& qos) {
     server.port = kit::free_port(settings.interface, SOCK_DGRAM);
   }
   const std::string id = std::to_string(server.id);
+  std::vector<std::string> argv;
+#ifdef MIDDLEMARK_FASTDDS_FOLDERS  // programs in the wheels of ROS 2 do not find the libraries of the wheels
+  argv = {kit::find_program("env", "install coreutils"), "LD_LIBRARY_PATH=" MIDDLEMARK_FASTDDS_FOLDERS};
+#endif
+  argv.push_back(
+      kit::find_program("fast-discovery-server", "Debian, Ubuntu: apt install fastdds-tools", loaded_library().path));
+#if FASTDDS_VERSION_MAJOR > 3 || (FASTDDS_VERSION_MAJOR == 3 && FASTDDS_VERSION_MINOR >= 2)
+  argv.emplace_back("42");  // the number of the command `server`
+#endif
+  argv.insert(argv.end(), {"-i", id, "-l", server.address, "-p", std::to_string(server.port)});
   // With a free port in its name, the server of each trial would have figures of its own.
   return {.name = own == nullptr ? "fast-discovery-server" : "fast-discovery-server at " + server.place(),
-          .argv = {kit::find_program("fast-discovery-server", "Debian, Ubuntu: apt install fastdds-tools"), "-i", id,
-                   "-l", server.address, "-p", std::to_string(server.port)},
+          .argv = std::move(argv),
           .environment = {{server_variable, server.id == 0 ? server.place() : server.place() + " " + id}},
-          .ready_pattern = "Server is running"};
+          .ready_pattern = "Server (is running|started)"};
 }
 
 }  // namespace middlemark::fastdds

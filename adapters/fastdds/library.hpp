@@ -30,6 +30,7 @@
 #include <fastrtps/xmlparser/XMLProfileManager.h>
 #else
 #include <fastdds/LibrarySettings.hpp>
+#include <fastdds/config.hpp>
 #include <fastdds/dds/core/ReturnCode.hpp>
 #include <fastdds/rtps/transport/TCPv4TransportDescriptor.hpp>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
@@ -39,6 +40,7 @@
 
 #include <middlemark/kit/cdr.hpp>
 #include <middlemark/kit/last_failure.hpp>
+#include <middlemark/kit/library.hpp>
 #include <middlemark/settings.hpp>
 
 namespace middlemark::fastdds {
@@ -99,6 +101,10 @@ inline void deliver_within_the_process(bool allowed) {
 }
 
 #endif
+
+[[nodiscard]] inline kit::LoadedLibrary loaded_library() {
+  return kit::loaded_library(reinterpret_cast<const void*>(&dds::DomainParticipantFactory::get_instance));
+}
 
 /// True if the loaded library was built with DDS Security. No header shows this, and a library without DDS Security
 /// ignores the security properties and sends plain text. The function that is looked up exists only in a library with

@@ -1,5 +1,6 @@
-"""The workers of rcl and rclpy refuse an RMW that is not there and a second ROS 2."""
+"""The workers of ROS 2 refuse an RMW that is not there and a second ROS 2; fastdds has the library of the wheels."""
 
+import json
 import os
 import subprocess
 
@@ -55,3 +56,12 @@ def test_a_worker_from_wheels_is_not_mixed_with_a_sourced_ros_2(worker: str) -> 
     text = ran.stdout + ran.stderr
     assert "but another ROS 2 is sourced in this shell (AMENT_PREFIX_PATH=/opt/ros/humble)" in text
     assert f"`./middlemark build {worker}` here" in text
+
+
+def test_fast_dds_alone_is_measured_with_the_library_that_rcl_uses() -> None:
+    versions = [name for name in WORKERS if name.startswith("fastdds@")]
+    if "rcl" not in WORKERS or not versions:
+        pytest.skip("./check all builds it where PyPI has ROS 2")
+    about, rcl = (json.loads(described(name).stdout) for name in (versions[0], "rcl"))
+    assert about["library"].startswith(rcl["library"].rpartition("/")[0])
+    assert f"(Fast DDS {about['version']})" in rcl["title"]

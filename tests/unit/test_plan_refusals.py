@@ -82,6 +82,15 @@ def test_unknown_adapters_and_adapters_that_are_not_built_are_refused_differentl
     assert texts_of(plan) == ["sweep 1: adapter: zenoh is not built here: cargo builds it"]
 
 
+def test_a_version_that_is_not_built_is_refused_or_left_out() -> None:
+    text = "[[sweep]]\nadapter=['udp','fastdds@9']\nskip_unsupported="
+    (problem,) = problems_of(text + "false")
+    assert problem.startswith("sweep 1: adapter: there is no build fastdds@9 here; there ")
+    plan = plan_of(text + "true")
+    assert pairs_of(plan) == ["udp udp"]
+    assert texts_of(plan) == [problem]
+
+
 def test_a_plan_without_built_adapters_is_refused() -> None:
     assert problems_of("[[sweep]]", [NULL]) == [
         "sweep 1: no adapter is built here; `middlemark list adapters` says why"

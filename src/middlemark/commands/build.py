@@ -11,13 +11,15 @@ import click
 from middlemark import exits, interrupts
 from middlemark.commands.page import argument, option, page
 from middlemark.model.description import Worker
+from middlemark.model.version import adapter_of
 from middlemark.problems import MeasureError, Problem, RequestError
 from middlemark.workers.find import BUILDER, PREFIX, checkout_adapters, describe, executables, left_out
 from middlemark.workers.later import build_again
 
 CHECKOUT = Path(__file__).parents[3]
-GROUPS = {"ros2": ("rcl", "rclpy")}
-"""Names for several adapters. The adapters of `ros2` share the ROS 2 that MIDDLEMARK_ROS2 names, or a sourced ROS 2."""
+GROUPS = {"ros2": ("rcl", "rclpy", "fastdds")}
+"""Names for several adapters. The adapters of `ros2` share the ROS 2 that MIDDLEMARK_ROS2 names, or a sourced ROS 2. If
+wheels are installed, fastdds is also built with their Fast DDS."""
 
 
 def _adapters(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
@@ -106,9 +108,10 @@ def _build_here(adapters: Sequence[str], label: str | None) -> int:
         raise RequestError(problems)
     build_again(adapters)
     here, absent = executables(), left_out()
-    for name in adapters or sorted({*here, *checkout_adapters()}):
+    versions = [name for name in here if "@" in name and adapter_of(name) in adapters]
+    for name in (*adapters, *versions) or sorted({*here, *checkout_adapters()}):
         click.echo(f"{name}: {here.get(name) or f'not built, {absent.get(name)}'}")
-    return exits.OK if all(name in here for name in adapters) else exits.NOTHING_MEASURED
+    return exits.OK if {adapter_of(name) for name in here} >= set(adapters) else exits.NOTHING_MEASURED
 
 
 def _build_version(adapter: str, folder: Path, label: str | None) -> int:

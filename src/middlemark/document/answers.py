@@ -21,7 +21,7 @@ _WARNED = 4
 
 
 def answers(document: Document, comparisons: Comparisons) -> tuple[Conclusion, ...]:
-    """Return the answers: incomplete runs, the verdicts by experiment, the costs of languages and of routers, crowds."""
+    """Return the answers: incomplete runs, the verdicts by experiment, the costs of languages and routers, crowds."""
     of_messages = [each for each in document.experiments if each.by == "p50" and each.metric != "deadline"]
     found: list[JudgedExperiment] = []
     for group in grouped(of_messages, lambda each: (each.restricted and each.carrier, each.key)).values():

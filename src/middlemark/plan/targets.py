@@ -246,7 +246,11 @@ def _find_adapters(sweep: Sweep, context: Context, notes: list[Note], problems: 
         if builds:
             found.append(here.get(name) or builds[0])
         elif "@" in name and adapter_of(name) in here:
-            problems.append(Problem(asked.place, _no_version(name, context.descriptions)))
+            text = _no_version(name, context.descriptions)
+            if sweep.skip_unsupported:
+                notes.append(Note(asked.place, text))
+            else:
+                problems.append(Problem(asked.place, text))
         elif name not in context.absent:
             existing = [*here, *(each for each in context.absent if each not in here)]
             if sweep.skip_unsupported and nearest(name, existing) is None:  # neither built nor a misspelling

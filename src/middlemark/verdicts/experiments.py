@@ -149,7 +149,7 @@ class JudgedExperiment(Experiment, frozen=True, kw_only=True):
     def doubted(self) -> tuple[JudgedRow, ...]:
         """The candidates whose doubtful figure makes the verdict doubtful.
 
-        Those that were eliminated, cannot be judged or are slower in every trial do not.
+        A candidate that was eliminated, cannot be judged or is slower in every trial does not.
         """
         unsure = (Standing.TOO_FEW_TRIALS, Standing.NO_COMMON_ROUNDS) if self.is_judgeable else ()
         return tuple(

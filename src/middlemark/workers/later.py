@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from middlemark.model.version import adapter_of
 from middlemark.problems import MeasureError
-from middlemark.workers.find import BUILDER, LATER, NOT_YET, checkout_adapters, left_out
+from middlemark.workers.find import BUILDER, LATER, NOT_YET, checkout_adapters, executables, left_out
 
 
 def left_for_later() -> list[str]:
@@ -18,11 +18,14 @@ def left_for_later() -> list[str]:
 def build_asked(asked: Iterable[str]) -> None:
     """Build the requested adapters (or "all") that are not built but can be built.
 
-    Raises MeasureError if a build fails.
+    A version such as ``fastdds@3.2.3`` is built with its adapter. Raises MeasureError if a build fails.
     """
-    names = {adapter_of(each) for each in asked}
-    if wanted := sorted(each for each in left_for_later() if names & {each, "all"}):
-        _set_up(*(f"worker-{name}" for name in wanted))
+    named, here = set(asked), executables()
+    names = {adapter_of(each) for each in named}
+    wanted = {each for each in left_for_later() if names & {each, "all"}}
+    if wanted:
+        wanted |= {adapter_of(each) for each in named - here.keys() if "@" in each} & set(checkout_adapters())
+        _set_up(*(f"worker-{name}" for name in sorted(wanted)))
 
 
 def build_again(asked: Iterable[str]) -> None:
