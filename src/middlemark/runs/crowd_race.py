@@ -1,7 +1,7 @@
 """Plan a race of crowds, for ``which --participants``."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -27,7 +27,7 @@ def raced_metric(chosen: str | None, participants: str | None) -> tuple[Raced, l
     """Return the metric that decides, and the problem of a choice that this race does not have."""
     if participants is None:
         if chosen is None or chosen in OF_MESSAGES:
-            return cast("Raced", chosen or "p50"), []
+            return chosen or "p50", []
         return "p50", [Problem("--metric", f"{chosen} is a figure of a crowd; add --participants N")]
     if chosen is None or chosen in OF_CROWDS:
         return OF_CROWDS[chosen or "discovery"], []

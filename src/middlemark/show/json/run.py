@@ -119,8 +119,8 @@ class GrowthOutput(Output, frozen=True, kw_only=True):
 class ScalingPointOutput(ScalingPoint, Output, frozen=True, kw_only=True):
     """One level of a power law."""
 
-    median: Number  # type: ignore[assignment]  # written with few digits
-    residual: Number  # type: ignore[assignment]
+    median: Number  # written with few digits
+    residual: Number
 
 
 class ScalingOutput(Output, frozen=True, kw_only=True):
