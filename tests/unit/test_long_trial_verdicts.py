@@ -6,9 +6,11 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from report_runs import cell, document_of, run_of
 from test_store import FILE, outcome
 
-from middlemark.document.over_time import drift_text, lines, stalls_text, trend_text
+from middlemark.document.document import OverTime
+from middlemark.document.over_time import drift_text, lines, overview, stalls_text, trend_text
 from middlemark.model.record import Peak, Record, RoleRecord
 from middlemark.model.run import Run
 from middlemark.verdicts.long_trials import LatencyDrift, LongTrial, Stalls, Trend, judged, judged_growth, long_trials
@@ -142,6 +144,31 @@ def test_a_trial_without_an_outcome_has_not_ended() -> None:
     [found] = long_trials(Run(folder=Path("x"), file=FILE, outcomes=(), records=tuple(simulated(1))))
     assert not found.ended
     assert found.seconds == 7200
+
+
+def test_several_long_trials_have_an_overview_and_one_has_none() -> None:
+    document = document_of(run_of({cell("lyra"): [5e4], cell("orca"): [6e4]}))
+    trials = (OverTime(0, judged(simulated(1, leak_bytes=MIB))), OverTime(1, judged(simulated(2, stall_every=10))))
+    found = overview(msgspec.structs.replace(document, over_time=trials))
+    assert found is not None
+    first, second = ([each.text for each in line.cells] for line in found.lines)
+    assert first[0].startswith("grows by 1.5 MiB/h ± "), "half of the simulated memory is private too"
+    assert first[1] == "–", "a pong has no counter of its own in these records"
+    assert second[0].startswith("does not grow by more than ")
+    assert second[3] == "12"
+    assert overview(msgspec.structs.replace(document, over_time=trials[:1])) is None
+
+
+def test_growth_is_also_given_per_million_messages() -> None:
+    leaking = [
+        msgspec.structs.replace(each, private_bytes=(each.private_bytes or 0) + int(MIB * each.at_s / 3600))
+        if each.who == "ping"
+        else each
+        for each in simulated(1)
+    ]
+    found = trend(judged(leaking), "ping", "private")
+    assert found.per_million == pytest.approx(found.per_hour / 0.36, rel=0.01), "6,000 messages a minute"
+    assert "per million messages)" in trend_text(found)
 
 
 def growth(verdict: str, **more: Any) -> Trend:

@@ -12,8 +12,7 @@ from middlemark.problems import Problem, RequestError
 
 @page(
     "history",
-    ("history", "the changes in the runs in runs/"),
-    ("history runs before/nightly", "the runs of several folders, in the order of their dates"),
+    ("history runs before/nightly", "the changes in the runs of two folders, in the order of their dates"),
     ("history nightly --fail-if change", "for a nightly job; exits with 4 if a figure became worse"),
     ("history --format csv", "every figure of every run, for a program"),
     notes=(

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from middlemark.document.document import Document, OverTime
+from middlemark.document.numbers import ABSENT
 from middlemark.document.table import Column, Line, Table, table_of
 from middlemark.model.growth import RESOURCES
-from middlemark.model.units import format_seconds
+from middlemark.model.units import format_count, format_seconds
 from middlemark.stats.trends import FEWEST
 from middlemark.verdicts.long_trials import LatencyDrift, LongTrial, Stalls, Trend
 from middlemark.verdicts.rows import Row
@@ -19,9 +20,54 @@ _NOTE = (
 
 
 def over_time(document: Document) -> list[Table]:
-    """Return a table for each long trial of the document's rows."""
+    """Return a table for each long trial of the document's rows; if there are several, an overview comes first."""
+    first = overview(document)
     shown = {row.index: row for row in document.rows}
-    return [_table(shown[each.row], each) for each in document.over_time if each.row in shown]
+    whole = [_table(shown[each.row], each) for each in document.over_time if each.row in shown]
+    return whole if first is None else [first, *whole]
+
+
+def overview(document: Document) -> Table | None:
+    """Return a table with a line for each long trial: the worker whose memory grows most, the drift, and the stalls.
+
+    None: there are fewer than two long trials.
+    """
+    shown = {row.index: row for row in document.rows}
+    found = [(shown[each.row], each.trial) for each in document.over_time if each.row in shown]
+    if len(found) < 2:
+        return None
+    several = len({row.index for row, _ in found}) < len(found)
+    rows = [
+        (f"{row.label}, round {trial.trial}" if several else row.label, *_brief_texts(trial)) for row, trial in found
+    ]
+    columns = (
+        Column("memory per hour", 4, left=True, means="private memory of the worker that grows most"),
+        Column("per million messages", 1, left=True),
+        Column("p50 per hour", 3, left=True),
+        Column("stalls", 2, left=True, means="seconds with a stall that the machine does not explain"),
+    )
+    longest = format_seconds(max(trial.seconds for _, trial in found))
+    return table_of(
+        ("configuration", *columns), rows, title=f"Over {longest}: {format_count(len(found), 'trial')}", notes=(_NOTE,)
+    )
+
+
+def _brief_texts(trial: LongTrial) -> tuple[str, str, str, str]:
+    memory = max((each for each in trial.trends if each.resource == "private"), key=_growth, default=None)
+    drift = next((each for each in trial.drift if each.quantile == "p50"), None)
+    unexplained = sum(each.unexplained for each in trial.stalls)
+    million = memory is not None and memory.verdict == "grows" and memory.per_million is not None
+    return (
+        ABSENT if memory is None else trend_text(memory).split("; ")[0].split(" (")[0],
+        _per_million(memory).strip(" ()").removesuffix(" per million messages") if million and memory else ABSENT,
+        ABSENT if drift is None else drift_text(drift),
+        f"{unexplained:,}" if trial.stalls else ABSENT,
+    )
+
+
+def _growth(trend: Trend) -> tuple[bool, float]:
+    """Return the key by which trends are ordered: certain growth first, then the largest possible growth."""
+    return trend.verdict == "grows", trend.high
 
 
 def _table(row: Row, found: OverTime) -> Table:

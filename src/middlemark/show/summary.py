@@ -9,7 +9,7 @@ from middlemark.document import crowds, interop, languages, matrix, security, wa
 from middlemark.document.columns import FIGURES, TIMES
 from middlemark.document.document import Document
 from middlemark.document.history import line
-from middlemark.document.over_time import in_paragraphs, over_time
+from middlemark.document.over_time import in_paragraphs, over_time, overview
 from middlemark.document.runs import notes_of, precision_of, read_as, seconds_of
 from middlemark.document.screen import Statement, broken, decided, disturbed, headline, not_tried_text, undecided
 from middlemark.document.settings import winners
@@ -72,13 +72,16 @@ def _over_time(document: Document, width: int, room: int) -> list[Text]:
     """Return the tables of the long trials that fit, the first one in any case, and the number of the others."""
     shown: list[Text] = []
     left_out = 0
-    for at, each in enumerate(map(in_paragraphs, over_time(document))):
+    first = overview(document)
+    tables = over_time(document)
+    for at, each in enumerate(each if each == first else in_paragraphs(each) for each in tables):
         left = room - len(shown) - _FRAME - 1
         if at and (left_out or len(each.lines) > left):
             left_out += 1
             continue
         shown += [Text(), *terminal(each, width, max(left, _LEAST_LINES))]
-    more = f"{format_count(left_out, 'more long trial')}: --format markdown" if left_out else ""
+    what = "more long trial" if first is None else "more table"
+    more = f"{format_count(left_out, what)}: --format markdown" if left_out else ""
     return [*shown, *paragraph(more, width, "dim")]
 
 

@@ -80,6 +80,19 @@ def offered_hz(cell: Cell) -> float | None:
     return cell.rate * senders if isinstance(cell.rate, int | float) else None
 
 
+def scheduled(outcome: TrialOutcome) -> int | None:
+    """Return the messages of all publishers that were due by their schedules. None: one has no schedule."""
+    found = [each.scheduled for each in outcome.publishers]
+    known = [each for each in found if each is not None]
+    return sum(known) if known and len(known) == len(found) else None
+
+
+def pauses(cell: Cell, outcome: TrialOutcome) -> bool:
+    """Say whether the schedule had pauses, as with turns: fewer messages were due than at the cell's rate."""
+    due, offered = scheduled(outcome), offered_hz(cell)
+    return due is not None and offered is not None and due < 0.9 * offered * (outcome.measured_s or 0.0)
+
+
 def behind(cell: Cell, outcome: TrialOutcome) -> float:
     """Return the share of the scheduled messages that a trial did not send, 0 without a schedule.
 
@@ -89,9 +102,8 @@ def behind(cell: Cell, outcome: TrialOutcome) -> float:
     counted = counts(outcome)
     if offered is None or counted is None or not outcome.measured_s:
         return 0.0
-    scheduled = [each.scheduled for each in outcome.publishers if each.scheduled is not None]
-    whole = scheduled and len(scheduled) == len(outcome.publishers)
-    due = float(sum(scheduled)) if whole else offered * outcome.measured_s
+    by_schedule = scheduled(outcome)
+    due = offered * outcome.measured_s if by_schedule is None else float(by_schedule)
     if not due:
         return 0.0
     return max(0.0, due - counted.sent - 1) / due

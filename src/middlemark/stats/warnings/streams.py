@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import RunWarning, TrialCounts, TrialOutcome
 from middlemark.model.times import Summary
-from middlemark.stats.rates import falls, rates, received_by_second, varies
+from middlemark.stats.rates import falls, pauses, rates, received_by_second, varies
 from middlemark.stats.warnings.cells import DISAGREE
 
 LOSS = 0.01
@@ -15,7 +15,7 @@ LOSS = 0.01
 def stream_trial_warnings(cell: Cell, outcome: TrialOutcome) -> tuple[RunWarning, ...]:
     """Return the warnings about one measured trial of a stream."""
     by_second = received_by_second(outcome.series)
-    steady = cell.burst is None and cell.pattern != "crowd"  # a crowd sends few messages a second
+    steady = cell.burst is None and cell.pattern != "crowd" and not pauses(cell, outcome)  # a crowd sends too few
     found = (
         _rate_falls(by_second) if steady else None,
         _rate_varies(by_second) if steady else None,
