@@ -12,7 +12,8 @@ TURN_S = 2.0
 SUITE = """
 [[sweep]]
 adapter = ["null", "udp", "uds"]
-transport = "default"
+transport = ["memory", "udp", "uds"]
+skip_unsupported = true
 pattern = "stream"
 size = 64
 rate = 200
