@@ -8,7 +8,7 @@ from product import Bench, Ended, descriptions
 
 from middlemark.suite import load, raw_options
 
-TURN_S = 2.0
+TURN_S = 1.0
 SUITE = """
 [[sweep]]
 adapter = ["null", "udp", "uds"]
@@ -17,8 +17,8 @@ skip_unsupported = true
 pattern = "stream"
 size = 64
 rate = 200
-duration = "24s"
-turns = "2s"
+duration = "36s"
+turns = "1s"
 record_every = "1s"
 warmup = "0.2s"
 trials = 1
@@ -41,24 +41,26 @@ def soaked(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     return bench.start("run", bench.suite(SUITE), *words).ended()
 
 
-def sent_s(ended: Ended, outcome: dict[str, Any]) -> "np.ndarray[Any, Any]":
-    """Return the times in s of CLOCK_MONOTONIC at which the trial's messages were sent."""
+def due_s(ended: Ended, outcome: dict[str, Any]) -> "np.ndarray[Any, Any]":
+    """Return the times in s of CLOCK_MONOTONIC at which the trial's messages were due."""
     [path] = [each["path"] for each in outcome["files"] if each["role"] == "publisher"]
-    begin_ns = np.load(ended.folder / path)["begin_ns"].astype(np.int64)
-    found: np.ndarray[Any, Any] = (begin_ns - begin_ns[0] + outcome["publishers"][0]["first_sent_ns"]) / 1e9
+    records = np.load(ended.folder / path)
+    begin_ns = records["begin_ns"].astype(np.int64)
+    due_ns = begin_ns - records["late_ns"] - begin_ns[0] + outcome["publishers"][0]["first_sent_ns"]
+    found: np.ndarray[Any, Any] = due_ns / 1e9
     return found
 
 
 def test_one_sends_at_a_time_while_the_others_live_and_every_one_gets_its_turns(soaked: Ended) -> None:
-    times = [sent_s(soaked, each) for each in soaked.kept]
+    times = [due_s(soaked, each) for each in soaked.kept]
     assert len(times) == 3
     begin = min(each[0] for each in times)
     turns = [{int(at) for at in (each - begin + 0.05) // TURN_S} for each in times]
-    assert [len(each) for each in turns] == [4, 4, 4]
-    assert set.union(*turns) == set(range(12)), "somebody sends in every turn, and nobody else in the same"
+    assert [len(each) for each in turns] == [12, 12, 12]
+    assert set.union(*turns) == set(range(36)), "somebody sends in every turn, and nobody else in the same"
     assert len({tuple(sorted(each)) for each in turns}) == 3
     for each in soaked.kept:
-        assert each["publishers"][0]["sent"] == 4 * 380
+        assert each["publishers"][0]["sent"] == 12 * 180
         assert each["counts"]["lost"] == 0
 
 
@@ -81,7 +83,7 @@ def test_a_leak_is_found_per_hour_and_per_million_messages_and_refutes_the_expec
 
 
 def test_a_crash_of_one_does_not_hold_up_the_others(bench: Bench) -> None:
-    text = SUITE.replace('leak_bytes = "20000"', 'fail = "open-crash"').replace('"24s"', '"6s"').split("[[expect]]")[0]
+    text = SUITE.replace('leak_bytes = "20000"', 'fail = "open-crash"').replace('"36s"', '"6s"').split("[[expect]]")[0]
     ended = bench.run("run", bench.suite(text), "--format", "json")
     failed = {each["adapter"]: each["failed"] for each in ended.document["cells"]}
     assert failed["null"]["code"] == "crashed"

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from middlemark.model.plan import Trial
 
 GUARD_S = 0.1
-"""Nobody sends in the first part of a turn, because the trials do not start at exactly the same time."""
+"""Nobody sends in the first and the last part of a turn, because the trials do not start at exactly the same time."""
 GUARD_SHARE = 0.05
-"""The guard is at most this share of a turn."""
+"""Each of the two parts is at most this share of a turn."""
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ def turns_of(turn: Turn, turn_s: float, duration_s: float) -> Iterator[float]:
 def instants_of(turn: Turn, turn_s: float, duration_s: float, rate_hz: float) -> "array[int]":
     """Return the instant of each message in ns since the start, as uint64 in host order."""
     guard_s = min(GUARD_S, GUARD_SHARE * turn_s)
-    messages = max(1, math.floor((turn_s - guard_s) * rate_hz))
+    messages = max(1, math.floor((turn_s - 2 * guard_s) * rate_hz + 1e-6))
     return array(
         "Q",
         (

@@ -151,8 +151,6 @@ class Measurement:
         await session.watch()
         if self.setting.captures:
             await session.capture()
-        if self.setting.group is not None:
-            await self.setting.group.start.arrive(self.outcome.order)
         ledger = Ledger(session.network, limits.recording_s)
         following = [Following(worker, mine, self._hear(ledger)) for worker, mine in workers]
         ledger.first = following[0]
@@ -299,6 +297,8 @@ class Measurement:
             start(receivers, math.inf)
             if not await while_alive(tasks, *(each.ticked.wait() for each in receivers), timeout_s=FIRST_TICK_S):
                 raise next(each for each in receivers if not each.ticked.is_set()).worker.hung((TickEvent,))
+            if setting.group is not None:
+                await while_alive(tasks, setting.group.start.arrive(self.outcome.order))
             patience_s = (
                 setting.limits.warmup_s
                 + measuring_s(setting.limits)
