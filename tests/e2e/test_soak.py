@@ -1,10 +1,13 @@
 """Soaks with short turns: several middlewares live side by side, and one sends at a time."""
 
+import json
+import signal
 from typing import Any
 
 import numpy as np
 import pytest
 from product import Bench, Ended, descriptions
+from test_long_trials import recorded
 
 from middlemark.suite import load, raw_options
 
@@ -89,6 +92,16 @@ def test_a_crash_of_one_does_not_hold_up_the_others(bench: Bench) -> None:
     assert failed["null"]["code"] == "crashed"
     assert failed["udp"] is None
     assert failed["uds"] is None
+
+
+def test_an_interrupt_ends_all_of_them_and_keeps_their_records(bench: Bench) -> None:
+    run = bench.start("run", bench.suite(SUITE))
+    recorded(run, 8)
+    run.signal(signal.SIGINT)
+    ended = run.ended()
+    assert ended.code == 130
+    lines = (ended.folder / "records.jsonl").read_text().splitlines()
+    assert {json.loads(line)["order"] for line in lines} == {0, 1, 2}
 
 
 @pytest.mark.slow
