@@ -40,13 +40,13 @@ def measured(bench: Bench, name: str) -> tuple[Any, str]:
     return cell, own(cell)
 
 
-def client_of(address: str) -> str:
+def client_of(address: str, port: int = 11811) -> str:
     """Return a profile of Fast DDS whose participants are clients of the discovery server at the address."""
     return (
         '<profiles><participant profile_name="p" is_default_profile="true"><rtps><builtin><discovery_config>'
         "<discoveryProtocol>CLIENT</discoveryProtocol><discoveryServersList>"
         '<RemoteServer prefix="44.53.00.5f.45.50.52.4f.53.49.4d.41"><metatrafficUnicastLocatorList><locator><udpv4>'
-        f"<address>{address}</address><port>11811</port></udpv4></locator></metatrafficUnicastLocatorList>"
+        f"<address>{address}</address><port>{port}</port></udpv4></locator></metatrafficUnicastLocatorList>"
         "</RemoteServer></discoveryServersList></discovery_config></builtin></rtps></participant></profiles>"
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from product import ROOT, Bench, Ended, descriptions, until
+from test_own_configurations import client_of
 
 FILES = ROOT / "tests/fixtures/configurations"
 ROUTER = "zenoh router"
@@ -50,6 +51,14 @@ def test_a_run_compares_the_way_through_a_router_with_the_direct_way(bench: Benc
     [experiment] = ended.document["experiments"]
     assert {row["standing"] for row in experiment["rows"]} <= {"best", "equivalent", "slower", "undecided"}
     assert len(experiment["rows"]) == 2
+    [cost] = ended.document["via"]
+    assert cost["low"] <= cost["times"] <= cost["high"]
+    assert cost["standing"] in {"best", "equivalent", "slower", "undecided"}
+    assert cost["companion_ns"] > 0
+    for shown in ("text", "markdown"):
+        out = " ".join(bench.run("show", str(ended.folder), "--format", shown).out.split())
+        assert "via router ÷ direct, time of a round trip:" in out
+        assert "The router's processor time for each round trip:" in out
 
 
 @pytest.mark.parametrize("pattern", ["stream", "request-reply"])
@@ -105,9 +114,29 @@ def test_a_port_in_use_loses_the_trial_and_names_the_address(bench: Bench) -> No
     assert "in use" in cell["failed"]["text"]
 
 
-def test_two_runs_at_once_have_their_own_routers(bench: Bench, tmp_path: Path) -> None:
+def test_a_port_in_use_loses_the_trial_of_a_discovery_server_too(bench: Bench) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = int(taken.getsockname()[1])
+        file = bench.folder / "client.xml"
+        file.write_text(client_of("127.0.0.1", port))
+        more = ("--via", "discovery-server", "--trials", "1", "--config", f"fastdds={file}")
+        ended = bench.run(*words("fastdds", *more, transport="udp"))
+    [cell] = ended.document["cells"]
+    assert cell["failed"]["code"] == "companion"
+    assert f"fast-discovery-server at 127.0.0.1:{port}" in cell["failed"]["text"]
+    assert "allocate the specified listening port" in cell["failed"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("adapter", "transport", "via"), [("zenoh", "tcp", "router"), ("fastdds", "udp", "discovery-server")]
+)
+def test_two_runs_at_once_have_companions_of_their_own(
+    bench: Bench, tmp_path: Path, adapter: str, transport: str, via: str
+) -> None:
     other = Bench(tmp_path / "other")
-    running = [each.start(*words("zenoh", "--via", "router", "--trials", "2")) for each in (bench, other)]
+    asked = words(adapter, "--via", via, "--trials", "2", transport=transport)
+    running = [each.start(*asked) for each in (bench, other)]
     for run in running:
         assert one(run.ended())["lost"] == 0
 
