@@ -75,16 +75,6 @@ def test_rows_without_a_pair_have_no_table() -> None:
     assert "deneb" not in table.adapters, "it takes part in no pair"
 
 
-def test_transports_with_other_names_on_one_wire_are_one_table() -> None:
-    times = {("lyra", "lyra"): 1e4, ("lyra", "vega"): 2e4}
-    run = run_of(figures(times) | {pair("vega", "lyra", transport="shm"): [3e4] * SIX})
-    [table] = document_of(run).interop
-    assert interop.title_of(table).startswith("udp and shm, 64 B")
-    assert {(each.senders, each.receivers) for each in table.rows} == {*times, ("vega", "lyra")}
-    over_both = figures(EVERY) | figures(EVERY, transport="shm")
-    assert [each.transports for each in document_of(run_of(over_both)).interop] == [("udp",), ("shm",)]
-
-
 def test_json_has_every_pair_as_the_documents_say() -> None:
     document = document_of(run_of(figures(PARTLY)))
     read = json.loads(render("json", document, View()))

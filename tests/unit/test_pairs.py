@@ -11,13 +11,12 @@ from middlemark.model.cell import Cell
 from middlemark.model.description import Worker
 from middlemark.model.levels import Wrong
 from middlemark.model.outcome import Failure, TrialCounts, TrialOutcome
-from middlemark.model.pairs import PAIR, receivers_transport, together, why_apart, worker_of
+from middlemark.model.pairs import PAIR, together, why_apart, worker_of
 from middlemark.plan import make_plan
 from middlemark.sites.channel import WorkerFailedError
 from middlemark.suite import load, raw_options
 from middlemark.trial.awaiting import all_with_reasons
 from middlemark.trial.interop import decided
-from middlemark.trial.tasks import tasks_of
 from middlemark.trial.worker_request import native_for, settings_of
 
 RUST = description(
@@ -84,47 +83,13 @@ def test_a_pair_supports_what_both_sides_support() -> None:
     assert "cyclonedds:rustdds" in problem
 
 
+RCL = description(
+    "rcl", transport("rmw_fastrtps_cpp", carrier="shared-memory"), transport("rmw_zenoh_cpp", carrier="tcp")
+)
 WIRE = description(
     "ros2-wire", transport("udp", wire="rtps-ros2"), transport("default", carrier="any", wire="rtps-ros2")
 )
-RCL = description(
-    "rcl",
-    transport("rmw_fastrtps_cpp", carrier="shared-memory", wire="rtps-ros2"),
-    transport("rmw_zenoh_cpp", carrier="tcp"),
-)
 ROS = (*EVERYONE, WIRE, RCL)
-
-
-@pytest.mark.parametrize(
-    ("pair", "asked", "senders", "receivers"),
-    [
-        ("ros2-wire:rcl", "udp", "udp", "rmw_fastrtps_cpp"),
-        ("ros2-wire:rcl", "default", "default", "rmw_fastrtps_cpp"),
-        ("rcl:ros2-wire", "rmw_fastrtps_cpp", "rmw_fastrtps_cpp", "default"),
-        ("rcl:ros2-wire", "default", "rmw_fastrtps_cpp", "default"),
-    ],
-)
-def test_sides_whose_transports_have_other_names_meet_on_their_wire(
-    pair: str, asked: str, senders: str, receivers: str
-) -> None:
-    plan = plan_of(f"[[sweep]]\npair = '{pair}'\ntransport = '{asked}'", ROS)
-    [cell] = plan.cells
-    assert (cell.pair, cell.transport) == (pair, senders)
-    workers = {each.name: Worker(f"/w/{each.name}", each) for each in ROS}
-    worker = worker_of(cell.sides, workers)
-    shared = worker.description.transport(cell.transport)
-    assert shared is not None
-    assert shared.carrier == "any", "one side uses shared memory with itself, and the other UDP"
-    tasks = tasks_of(
-        cell, plan.trials[0].limits, shared, seed=1, samples_stem="/s", domain=1, scope="mm", scratch="/s",
-        interface="lo", receivers_transport=receivers_transport(worker, cell.transport),
-    )  # fmt: skip
-    assert [tasks.command(each).settings.transport for each in tasks.workers] == [senders, receivers]
-
-
-def test_a_transport_of_the_same_name_and_another_wire_is_still_refused() -> None:
-    [problem] = problems_of("[[sweep]]\npair = 'rcl:cyclonedds'\ntransport = 'default'", ROS)
-    assert problem.endswith("rcl:cyclonedds: different wire protocols: rcl speaks rtps-ros2, cyclonedds speaks rtps")
 
 
 def test_a_middleware_without_a_default_transport_has_its_first_one_for_it() -> None:

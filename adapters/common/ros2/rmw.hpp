@@ -57,11 +57,6 @@ inline constexpr const char* no_segment = "/";
   return over_fastdds(rmw) || rmw.find("cyclonedds") != rmw.npos;
 }
 
-/// Returns true if nodes over this RMW exchange messages with nodes over another RMW for DDS.
-[[nodiscard]] inline bool over_dds(const std::string& rmw) {
-  return over_dds_security(rmw) || rmw.find("connextdds") != rmw.npos;
-}
-
 /// Returns the transport that Fast DDS uses for best effort, which depends on its version. `beneath`: such as "Fast DDS
 /// 2.9.1". Version 2.9 used UDP, and version 2.14 and later use shared memory; others were not tried.
 [[nodiscard]] inline std::string best_effort_carrier(const std::string& beneath) {
@@ -78,7 +73,6 @@ inline constexpr const char* no_segment = "/";
   transport.name = rmw;
   transport.processes = {2};
   transport.carrier = rmw.find("zenoh") != rmw.npos ? "tcp" : "udp";
-  if (over_dds(rmw)) transport.wire = "rtps-ros2";
   if (over_fastdds(rmw)) {
     transport.carrier = "shared-memory";
     transport.best_effort_carrier = best_effort_carrier(beneath);

@@ -51,8 +51,8 @@ def sentences(tables: Sequence[InteropTable]) -> tuple[str, ...]:
 
 
 def title_of(table: InteropTable) -> str:
-    """Return the load of the table in words: transports, size and the levels of further factors."""
-    return f"{listing(table.transports)}, {format_size(table.cell.size)}, {words(table.cell, _FACTORS)}"
+    """Return the load of the table in words: transport, size and the levels of further factors."""
+    return f"{table.cell.transport}, {format_size(table.cell.size)}, {words(table.cell, _FACTORS)}"
 
 
 def table_of(table: InteropTable) -> Table:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from middlemark.model.description import ANY, DEFAULT_CONFIGURATION, Description, Transport, Worker
+from middlemark.model.description import Description, Transport, Worker
 from middlemark.model.levels import Kind, Level, Wrong
 from middlemark.model.spelling import listing, quoted
 
@@ -67,23 +67,9 @@ def without_common_wire(senders: Description, receivers: Description) -> str | N
     return f"different wire protocols: {', '.join(shown)}"
 
 
-def counterpart(receivers: Description, transport: Transport) -> Transport | None:
-    """Return the receivers' transport for the senders' transport.
-
-    That is the transport of that name. If the receivers have none, it is their default configuration or another
-    transport with the same wire: ``udp`` of ros2-wire and an RMW of rcl. None: they have no such transport.
-    """
-    found = receivers.transport(transport.name)
-    if found is not None or not transport.wire:
-        return found
-    shared = [each for each in receivers.transports if each.wire == transport.wire]
-    return next((each for each in shared if each.name == DEFAULT_CONFIGURATION), next(iter(shared), None))
-
-
 def why_apart(senders: Description, receivers: Description, transport: str) -> str | None:
     """Return why these adapters cannot exchange messages over the transport; None: they can."""
-    first = senders.transport(transport)
-    ends = first, counterpart(receivers, first) if first else receivers.transport(transport)
+    ends = senders.transport(transport), receivers.transport(transport)
     lacking = [about.name for about, end in zip((senders, receivers), ends, strict=True) if end is None]
     if lacking:
         return f"{' and '.join(lacking)} has no transport '{transport}'"
@@ -104,7 +90,7 @@ def together(senders: Description, receivers: Description) -> Description:
     transports = [
         _shared(first, second)
         for first in senders.transports
-        if (second := counterpart(receivers, first)) and why_apart(senders, receivers, first.name) is None
+        if (second := receivers.transport(first.name)) and why_apart(senders, receivers, first.name) is None
     ]
     return replace(
         senders,
@@ -121,20 +107,12 @@ def _both(first: tuple[Each, ...], second: tuple[Each, ...]) -> tuple[Each, ...]
     return tuple(each for each in first if each in second)
 
 
-def _alike(first: str, second: str, otherwise: str) -> str:
-    return first if first == second else otherwise
-
-
 def _shared(first: Transport, second: Transport) -> Transport:
     smaller = min(first, second, key=lambda each: each.max_bytes)
     depths = [each.max_depth for each in (first, second) if each.max_depth is not None]
     lacking = min(first, second, key=lambda each: len(each.security))
     return replace(
         first,
-        carrier=first.carrier if first.carrier == second.carrier else ANY,
-        best_effort_carrier=first.best_effort_carrier
-        if first.best_effort_carrier == second.best_effort_carrier
-        else "",
         segments=(),
         processes=(2,),
         receive=_both(first.receive, second.receive),
@@ -167,10 +145,3 @@ def worker_of(sides: tuple[str, str], workers: Mapping[str, Worker]) -> Worker:
         return senders
     about = together(senders.description, receivers.description)
     return Worker(senders.path, about, receivers)
-
-
-def receivers_transport(worker: Worker, transport: str) -> str:
-    """Return the name of the receivers' transport in trials of this worker over the senders' transport."""
-    first = worker.description.transport(transport)
-    found = counterpart(worker.peer.description, first) if worker.peer and first else None
-    return found.name if found else transport

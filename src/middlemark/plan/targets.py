@@ -87,7 +87,6 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
     mixed = all_adapters or any(name not in raw_transports for name in asked_adapters)
     if all_adapters:  # an adapter that only copies is added later, as a baseline
         adapters = [each for each in adapters if not all(transport.alone for transport in each.transports)]
-    with_itself = bool({SAME, EVERY}.intersection(sweep.levels("pair").values))
     targets: list[Target] = []
     missing: dict[str, list[str]] = {}
     for adapter in adapters:
@@ -106,7 +105,7 @@ def find_targets(sweep: Sweep, context: Context, notes: list[Note], problems: li
             elif context.selects("transport", name) and context.selects("adapter", adapter.name):
                 if all_adapters or sweep.skip_unsupported:
                     missing.setdefault(name, []).append(adapter.name)
-                elif with_itself:  # in a pair the adapter may meet the other one over a transport of its own
+                else:
                     problems.append(Problem(asked.place, _no_transport(adapter, name, asked.place)))
     for name, without in missing.items():
         notes.append(Note(asked.place, f"{listing(without)} left out: no transport '{name}'"))
@@ -184,7 +183,7 @@ def _targets_of(
     asked = sweep.levels("transport")
     is_any = "all" in asked.values
     about = together(senders, receivers)
-    names = _all_of(senders, asked.values) if is_any else _named(senders, asked.values)
+    names = _all_of(senders, asked.values) if is_any else [str(name) for name in asked.values]
     wanted = context.selects("pair", about.name) and context.selects("adapter", senders.name)
     found = [
         Target(
@@ -203,12 +202,6 @@ def _targets_of(
         why = without_common_wire(senders, receivers) or (telling[0] if is_any else listing(telling))
         problems.append(Problem(sweep.levels("pair").place, f"{about.name}: {why}"))
     return found
-
-
-def _named(adapter: Description, asked: tuple[Level, ...]) -> list[str]:
-    """Return the names of the adapter's transports that these names mean, each once; a name that it lacks stays."""
-    found = ((adapter.asked_for(str(name)), str(name)) for name in asked)
-    return list(dict.fromkeys(transport.name if transport else name for transport, name in found))
 
 
 def _all_of(adapter: Description, asked: tuple[Level, ...]) -> list[str]:

@@ -14,7 +14,7 @@ from middlemark.model.description import Transport, Worker
 from middlemark.model.noise import Witnessed
 from middlemark.model.outcome import Evidence, Placed, SharedSegment, TrialOutcome, Underway
 from middlemark.model.own_settings import together
-from middlemark.model.pairs import SAME, receivers_transport
+from middlemark.model.pairs import SAME
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import (
     PROTOCOL_VERSION,
@@ -136,7 +136,6 @@ class Measurement:
             certs=ground.certs,
             receiver=setting.receiver,
             folder=setting.folder,
-            receivers_transport=receivers_transport(setting.worker, setting.cell.transport),
             turns_path=turns_path(ground.scratch) if setting.turn is not None else "",
         )
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import msgspec
 
 from middlemark.model.cell import SEARCHES, Cell
-from middlemark.model.description import Worker
-from middlemark.model.pairs import receivers_transport, worker_of
+from middlemark.model.description import Transport, Worker
+from middlemark.model.pairs import worker_of
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.protocol import ErrorEvent
 from middlemark.model.user_file import KEY
@@ -33,7 +33,9 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
     asked: dict[tuple[str, str | None], list[tuple[int, bytes]]] = {}
     with scratch_folder() as scratch:  # a configuration file may make the middleware write files
         for number, cell in enumerate(plan.cells):
-            for far, line in _commands(cell, first[number], worker_of(cell.sides, workers), interface, scratch):
+            transport = worker_of(cell.sides, workers).description.transport(cell.transport)
+            assert transport is not None, "the plan checked it"
+            for far, line in _commands(cell, first[number], transport, interface, scratch):
                 asked.setdefault((cell.sides[far], dict(cell.native).get(KEY)), []).append((number, line))
         answers = await asyncio.gather(*(_asked(workers[adapter], lines) for (adapter, _), lines in asked.items()))
     found = {number: error for refused in answers for number, error in refused.items()}
@@ -50,15 +52,13 @@ async def refusals(plan: Plan, workers: Mapping[str, Worker], interface: str) ->
     return dict(sorted(found.items()))
 
 
-def _commands(cell: Cell, trial: Trial, worker: Worker, interface: str, scratch: str) -> list[tuple[bool, bytes]]:
+def _commands(cell: Cell, trial: Trial, transport: Transport, interface: str, scratch: str) -> list[tuple[bool, bytes]]:
     """Return (worker receives, configure command as a line) for the cell's workers.
 
     Workers with the same roles share a command.
     """
     if cell.rate in SEARCHES:  # steps of a search differ only in the rate, which the middleware does not get
         cell = msgspec.structs.replace(cell, rate="max")
-    transport = worker.description.transport(cell.transport)
-    assert transport is not None, "the plan checked it"
     tasks = tasks_of(
         cell,
         trial.limits,
@@ -69,7 +69,6 @@ def _commands(cell: Cell, trial: Trial, worker: Worker, interface: str, scratch:
         scope="mm_checked",
         scratch=scratch,
         interface=interface,
-        receivers_transport=receivers_transport(worker, cell.transport),
     )
     unlike = {
         tuple((type(role), getattr(role, "echoes", None)) for role in each.roles): (

@@ -59,8 +59,6 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
     receivers_native: dict[str, str]
     """The native settings of the receivers. If the sides have different adapters, ``settings`` has only the senders'
     native settings."""
-    receivers_transport: str
-    """The name of the receivers' transport, which may differ if the sides have different adapters."""
     receiver: Identity = "receiver"
     """The identity of the workers that only receive, whose certificate and key they use."""
 
@@ -84,7 +82,6 @@ class Tasks(msgspec.Struct, frozen=True, kw_only=True):
                 self.settings,
                 identity=self.identity_of(task),
                 native=self.receivers_native if task.far else self.settings.native,
-                transport=self.receivers_transport if task.far else self.settings.transport,
             ),
             placement=task.place.placement,
             match_timeout_s=self.limits.match_timeout_s,
@@ -117,13 +114,11 @@ def tasks_of(
     certs: str = "",
     receiver: Identity = "receiver",
     folder: str = "",
-    receivers_transport: str = "",
     turns_path: str = "",
 ) -> Tasks:
     """Return the tasks of a trial. ``samples_stem``: the first part of the paths of its samples files, absolute.
 
-    ``receivers_transport``: the name of the receivers' transport; empty: that of the senders. ``turns_path``: as in
-    ``TrialRequest``.
+    ``turns_path``: as in ``TrialRequest``.
     """
     pattern, graph = pattern_of(cell), graph_of(cell, transport)
     spinning_s = limits.warmup_s + measuring_s(limits) + DRAIN_S
@@ -173,7 +168,6 @@ def tasks_of(
         ),
         graph=graph,
         receivers_native=native_for(cell, cell.sides[1], folder),
-        receivers_transport=receivers_transport or cell.transport,
         receiver=receiver,
     )
 

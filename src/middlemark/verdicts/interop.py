@@ -1,6 +1,6 @@
 """Pairs of adapters that exchange messages, and the same adapters with themselves on both sides."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -35,10 +35,9 @@ class PairedRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InteropTable(msgspec.Struct, frozen=True, kw_only=True):
-    """The exchanges under one load. ``cell``: one of its cells. ``transports``: those of the senders."""
+    """The exchanges under one load. ``cell``: one of its cells."""
 
     cell: Cell
-    transports: tuple[str, ...]
     adapters: tuple[str, ...]
     rows: tuple[PairedRow, ...]
 
@@ -50,14 +49,15 @@ def interop_tables(rows: Sequence[Row], experiments: Sequence[JudgedExperiment])
     taking_part = [row for row in rows if {(row.run, name) for name in row.result.cell.sides} <= paired]
     works = {_place(row.result.cell, row.run): row.result.failed is None for row in taking_part}
     tables = []
-    for group in grouped(taking_part, _load_key(taking_part)).values():
+    for group in grouped(
+        taking_part, lambda row: (row.run, *(getattr(row.result.cell, each) for each in _KEY))
+    ).values():
         if all(row.result.cell.pair == SAME for row in group):
             continue
         names = dict.fromkeys(name for row in group for name in row.result.cell.sides)
         tables.append(
             InteropTable(
                 cell=group[0].result.cell,
-                transports=tuple(dict.fromkeys(row.result.cell.transport for row in group)),
                 adapters=tuple(names),
                 rows=tuple(
                     PairedRow(
@@ -75,21 +75,6 @@ def interop_tables(rows: Sequence[Row], experiments: Sequence[JudgedExperiment])
             )
         )
     return tuple(tables)
-
-
-def _load_key(rows: Sequence[Row]) -> Callable[[Row], tuple[object, ...]]:
-    """Return the key by which rows belong to one table.
-
-    The transport is part of it only if a pair was measured over several: an RMW of rcl and ``udp`` of ros2-wire are one
-    wire.
-    """
-    names = grouped(rows, lambda row: (row.run, *row.result.cell.sides, *_levels(row.result.cell, "transport")))
-    several = any(len({row.result.cell.transport for row in some}) > 1 for some in names.values())
-    return lambda row: (row.run, *_levels(row.result.cell, "" if several else "transport"))
-
-
-def _levels(cell: Cell, but: str) -> Iterator[object]:
-    return (getattr(cell, each) for each in _KEY if each != but)
 
 
 def _place(cell: Cell, run: int, **other: object) -> tuple[object, ...]:
