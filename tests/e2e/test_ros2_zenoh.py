@@ -55,3 +55,23 @@ def test_the_file_of_rmw_zenoh_keeps_its_router_in_a_direct_trial(bench: Bench) 
     assert router["who"] == f"{ROUTER} at tcp/127.0.0.1:{port}"
     assert "scouting/gossip/target" not in texts(cell), "the trial replaces addresses only"
     assert "queries_default_timeout" not in settings, "the file replaces rmw_zenoh's default file"
+
+
+@pytest.mark.slow
+def test_the_robot_with_cameras_is_measured_over_every_wire_of_ros_2(bench: Bench) -> None:
+    adapters = [each for each in ("ros2-wire", "ros2-zenoh", "rcl") if each in descriptions()]
+    short = ("--duration", "1s", "--trials", "1", "--no-baseline", "--quiet")
+    ended = bench.run("run", "amr", "--adapter", ",".join(adapters), *short, "--format", "json")
+    assert ended.code == 0, ended.err
+    cells = {cell["adapter"]: cell for cell in ended.document["cells"]}
+    assert [*cells] == adapters
+    for name, cell in cells.items():
+        assert cell["failed"] is None, name
+        cameras = [each for each in cell["workload"]["topics"] if each["name"].startswith("camera_")]
+        assert len(cameras) == 11
+        assert all(each["received"] for each in cameras), name
+    [router] = cells["ros2-zenoh"]["resources"]["companions"]
+    assert router["who"] == ROUTER
+    shown = bench.run("show", str(ended.folder)).out
+    assert all(name in shown for name in adapters)
+    assert f"of {ROUTER}" in " ".join(shown.split()), "the router's processor time is not in the adapter's"

@@ -33,6 +33,8 @@ struct Presenter<T> {
     refused: bool,
     /// `Some` while a role listens.
     listener: Option<Listener>,
+    /// The messages that arrived before a role listened, such as a history within a process; `None` once it has listened.
+    early: Option<Vec<T>>,
 }
 
 impl<T> Presenter<T> {
@@ -119,7 +121,15 @@ impl<T: Send + 'static> Receiver<T> {
         let presenter = || {
             let frame = Frame::reading(topic);
             let joined = Vec::with_capacity(frame.bytes() + topic.message_bytes);
-            Presenter { parts, frame, current: current.clone(), joined, refused: false, listener: None }
+            Presenter {
+                parts,
+                frame,
+                current: current.clone(),
+                joined,
+                refused: false,
+                listener: None,
+                early: Some(Vec::new()),
+            }
         };
         let arrived = Arc::new(AtomicBool::new(false));
         let flagged = |callback: Callback<T>| {
@@ -137,6 +147,8 @@ impl<T: Send + 'static> Receiver<T> {
                     let mut presenter = called.lock().unwrap();
                     if let Some(listener) = presenter.listener {
                         presenter.show(&message, listener.visitor());
+                    } else if let Some(early) = &mut presenter.early {
+                        early.push(message);
                     }
                 };
                 (Callback::from(deliver), Source::Callback(presenter))
@@ -163,10 +175,17 @@ impl<T: Send + 'static> Receiver<T> {
         }
     }
 
-    /// Sets the listener. `None` removes it and waits for a running callback.
+    /// Sets the listener, which first gets the messages that arrived before. `None` removes it and waits for a running
+    /// callback.
     fn set_listener(&mut self, listener: Option<Listener>) {
         if let Source::Callback(presenter) = &self.source {
-            presenter.lock().unwrap().listener = listener;
+            let mut presenter = presenter.lock().unwrap();
+            presenter.listener = listener;
+            for message in presenter.early.take().into_iter().flatten() {
+                if let Some(listener) = presenter.listener {
+                    presenter.show(&message, listener.visitor());
+                }
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ fn describe() -> Description {
         carrier,
         varying_sizes: true,
         services: true,
+        max_history: None,
         max_depth: Some(100_000), // a ring allocates all its slots at the start, about 300 bytes each
         security_why: "the TLS of zenoh is measured with the adapter zenoh",
         ..Transport::default()

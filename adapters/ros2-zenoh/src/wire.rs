@@ -2,6 +2,7 @@
 //! messages.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use middlemark_adapter::{Error, MessageType, Settings, Topic};
 use zenoh::handlers::Callback;
@@ -10,6 +11,10 @@ use zenoh::pubsub::{PublisherBuilder, SubscriberBuilder};
 use zenoh::query::QueryTarget;
 use zenoh::sample::Sample;
 use zenoh::{Result, Session, Wait};
+use zenoh_ext::{
+    AdvancedPublisher, AdvancedPublisherBuilderExt, AdvancedSubscriberBuilderExt, CacheConfig, HistoryConfig,
+    MissDetectionConfig, RecoveryConfig,
+};
 
 use crate::common::Role;
 use crate::names::{is_of, key_of, qos_of, type_of, Endpoint, Node};
@@ -60,18 +65,40 @@ pub fn express(_settings: &Settings) -> bool {
     false
 }
 
-pub type Publisher = zenoh::pubsub::Publisher<'static>;
+pub type Publisher = AdvancedPublisher<'static>;
 
-pub fn declare_publisher(builder: PublisherBuilder<'_, 'static>, _topic: &Topic) -> Result<Publisher> {
-    builder.wait()
+/// Declares a publisher. With a history, it keeps its last messages for late joiners, and announces itself to subscribers.
+pub fn declare_publisher(builder: PublisherBuilder<'_, 'static>, topic: &Topic) -> Result<Publisher> {
+    /// The interval at which a publisher sends the number of its last message, if it has sent one since.
+    const HEARTBEAT: Duration = Duration::from_millis(500);
+    let builder = builder.advanced();
+    let Some(depth) = history_of(topic) else { return builder.wait() };
+    let builder = builder.publisher_detection().cache(CacheConfig::default().max_samples(depth));
+    match topic.reliable() {
+        true => builder.sample_miss_detection(MissDetectionConfig::default().sporadic_heartbeat(HEARTBEAT)).wait(),
+        false => builder.wait(),
+    }
 }
 
-/// Returns the declared subscriber, which is undeclared when it is dropped.
+/// Returns the declared subscriber, which is undeclared when it is dropped. With a history, it asks each publisher for its
+/// last messages.
 pub fn declare_subscriber(
     builder: SubscriberBuilder<'_, 'static, Callback<Sample>>,
-    _topic: &Topic,
+    topic: &Topic,
 ) -> Result<Box<dyn Send>> {
-    Ok(Box::new(builder.wait()?))
+    let builder = builder.advanced();
+    let Some(depth) = history_of(topic) else { return Ok(Box::new(builder.wait()?)) };
+    let asked = HistoryConfig::default().detect_late_publishers().max_samples(depth);
+    let builder = builder.subscriber_detection().query_timeout(Duration::MAX).history(asked);
+    Ok(match topic.reliable() {
+        true => Box::new(builder.recovery(RecoveryConfig::default().heartbeat()).wait()?),
+        false => Box::new(builder.wait()?),
+    })
+}
+
+/// Returns how many messages a late joiner gets; `None`: the topic is volatile.
+fn history_of(topic: &Topic) -> Option<usize> {
+    topic.depth().filter(|_| topic.history > 0).map(|depth| depth as usize)
 }
 
 /// The keys of the trial's topics, and the liveliness tokens of their endpoints. All endpoints of a process belong to one
