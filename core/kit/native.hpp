@@ -99,6 +99,8 @@ class NativeKeys {
 
   /// Throws an AdapterError with every wrong setting of the trial.
   void refuse_problems(const std::string& adapter, const Settings& settings) const;
+  /// Frees the table, which contains all help texts. A crowd has many adapters, and each has its options.
+  void forget_table() noexcept { table_.clear(); }
 
  protected:
   /// Declares a setting and returns its value. T: bool, an integer, an enum (a choice), nanoseconds ("1.5ms"), another
@@ -160,6 +162,7 @@ template <class Options>
 [[nodiscard]] Options read_native(const std::string& adapter, const Settings& settings) {
   Options options(&settings);
   options.refuse_problems(adapter, settings);
+  options.forget_table();
   return options;
 }
 
