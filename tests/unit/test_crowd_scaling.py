@@ -47,8 +47,10 @@ def test_a_steeper_figure_grows_significantly_faster_than_the_others() -> None:
     assert steep.standing == "slower"
     assert steep.reference == gentle.line
     assert steep.difference == pytest.approx(0.9, abs=0.05)
+    assert steep.difference is not None
     assert steep.difference_low is not None
-    assert steep.difference_low <= steep.difference <= (steep.difference_high or 0)
+    assert steep.difference_high is not None
+    assert steep.difference_low <= steep.difference <= steep.difference_high
     assert (gentle.standing, alike.standing, steep.rounds) == ("equivalent", "equivalent", 6)
     assert gentle.reference is None
 
