@@ -53,7 +53,14 @@ def of_room(draw: random.Random, start: Start) -> Planted:
     return f"ulimit {option} {value}", lambda _: Hit(MEASURED)
 
 
-FAULTS = {of_worker: 3, of_many: 4, of_launcher: 4, of_room: 4, of_disk: 3, of_bystander: 1}
+FAULTS: dict[Callable[[random.Random, Start], Planted], int] = {
+    of_worker: 3,
+    of_many: 4,
+    of_launcher: 4,
+    of_room: 4,
+    of_disk: 3,
+    of_bystander: 1,
+}
 """By fault: the weight with which it is drawn."""
 
 
