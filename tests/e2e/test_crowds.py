@@ -138,7 +138,7 @@ def test_the_size_at_which_a_crowd_breaks_is_searched_in_fresh_trials(bench: Ben
         *("--until-it-breaks", "--budget", "5m", *WORDS),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FEW_FILES, hard)),
     )
-    assert ended.code == 3, ended.err  # some configurations have no result
+    assert ended.code == 1, ended.err  # some configurations have no result
     law = next(each for each in ended.document["scaling"] if each["figure"] == "idle_memory")
     assert 2 < law["holds_to"] < law["breaks_at"] < 40
     assert law["breaks_at"] <= max(1.1 * law["holds_to"], law["holds_to"] + 1)
