@@ -64,11 +64,11 @@ take 15 min."""
     ("which --size 1k --rate 1k", "1 KiB, a thousand times a second"),
     ("which --size 64k --rate 100 --deadline 2ms", "99 of 100 messages within 2 ms"),
     ("which --workload amr", "all topics of a robot"),
-    ("which --participants 100 --metric discovery", "100 participants that find each other"),
     notes=(
         "A candidate that is significantly slower or misses a limit is eliminated. The race compares round trips "
         "from the intended instant, and with several subscribers one-way latencies. With --workload each "
-        "candidate runs the whole workload, and the candidate with the largest margin to the deadlines is best.",
+        "candidate runs the whole workload, and the candidate with the largest margin to the deadlines is best. With "
+        "--participants 100 crowds race, by their discovery, idle processor time or memory.",
     ),
 )
 @option("--size", default="1k", metavar="SIZE", group="Load", help="Bytes of a message.")
