@@ -21,6 +21,7 @@ from middlemark.document.crowds import (
 )
 from middlemark.model.outcome import Failure, TrialOutcome
 from middlemark.model.plan import Plan
+from middlemark.plan import estimate_seconds
 from middlemark.plan.breaking import FurtherSize, until_it_breaks, with_further_sizes
 from middlemark.problems import RequestError
 from middlemark.runs.breaking import search_breaks
@@ -221,7 +222,9 @@ def test_nothing_is_searched_if_nothing_breaks() -> None:
 
 
 def test_a_search_ends_when_its_budget_is_spent() -> None:
-    plan, _, met = searched(Law(breaks_at=57), (1, 100), budget_s=50.0)
+    once = planned([crowd_cell("lyra", 100)], 1)
+    one_size_s = 3 * estimate_seconds(once)
+    plan, _, met = searched(Law(breaks_at=57), (1, 100), budget_s=one_size_s + 1)
     assert not met
     assert len(plan.cells) == 2 + 1
 
