@@ -1,11 +1,12 @@
-# middlemark_python_adapter(<name> [INTERPRETER file] [PATHS folder…] [NEEDS target…])
+# middlemark_python_adapter(<name> [INTERPRETER file] [PATHS folder…] [NEEDS target…] [COMPILE package [WITH NAME=value…]])
 #
 # Makes the worker of the adapter in adapter.py of this folder: see docs/how-to/add-an-adapter.md. Its packages are
 # those of requirements.lock, with hashes, in a virtual environment of its own. Without a Python >= 3.11, reports this
 # as the reason and does not build the adapter. INTERPRETER: the Python of an environment that exists already, which is used
-# instead. PATHS: further folders of modules. NEEDS: targets that make modules.
+# instead. PATHS: further folders of modules. NEEDS: targets that make modules. COMPILE: a package of requirements.lock that is
+# compiled here, with the tools of build.lock and these variables of the environment, instead of using its wheel.
 function(middlemark_python_adapter name)
-  cmake_parse_arguments(ARG "" "INTERPRETER" "PATHS;NEEDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "INTERPRETER;COMPILE" "PATHS;NEEDS;WITH" ${ARGN})
   find_package(Python3 3.11 QUIET COMPONENTS Interpreter)
   middlemark_require(${name} Python3_Interpreter_FOUND
                      "there is no Python >= 3.11 (Debian, Ubuntu: apt install python3 python3-venv)")
@@ -27,14 +28,19 @@ function(middlemark_python_adapter name)
 
   set(environment ${CMAKE_BINARY_DIR}/python/${name})
   set(lock ${CMAKE_CURRENT_SOURCE_DIR}/requirements.lock)
+  set(locks "")
   set(install "")
   set(pip --without-pip)
   if(EXISTS ${lock})
+    set(locks ${lock})
     set(pip "")
-    set(install COMMAND ${environment}/bin/python -m pip install --disable-pip-version-check --no-input --quiet --require-hashes
-                        --only-binary :all: --requirement ${lock})
-  else()
-    set(lock "")
+    set(fetch -m pip install --disable-pip-version-check --no-input --quiet --require-hashes --only-binary :all:)
+    if(ARG_COMPILE)
+      list(PREPEND locks ${CMAKE_CURRENT_SOURCE_DIR}/build.lock)
+      set(install COMMAND ${environment}/bin/python ${fetch} --requirement ${CMAKE_CURRENT_SOURCE_DIR}/build.lock)
+      list(APPEND fetch --no-binary ${ARG_COMPILE} --no-build-isolation)
+    endif()
+    list(APPEND install COMMAND ${CMAKE_COMMAND} -E env ${ARG_WITH} ${environment}/bin/python ${fetch} --requirement ${lock})
   endif()
   set(MIDDLEMARK_PYTHON_INTERPRETER ${ARG_INTERPRETER})
   if(NOT ARG_INTERPRETER)
@@ -43,7 +49,7 @@ function(middlemark_python_adapter name)
       COMMAND ${Python3_EXECUTABLE} -m venv --clear ${pip} ${environment}
       ${install}
       COMMAND ${CMAKE_COMMAND} -E touch ${environment}/made
-      DEPENDS ${lock}
+      DEPENDS ${locks}
       COMMENT "Making the Python environment of ${name}"
       VERBATIM)
     set(MIDDLEMARK_PYTHON_INTERPRETER ${environment}/bin/python)
