@@ -1,6 +1,7 @@
 """The cost of a client's language: each client beside the adapter of the same middleware, under the same load.
 
-A difference is the language's alone only if the same version of the same library moves the messages of both.
+A difference is the language's alone only if the same version of the same library moves the messages of both. A ranking
+needs no note about this: it ranks candidates to choose from, and makes no statement about a language.
 """
 
 from collections.abc import Sequence
