@@ -1,6 +1,6 @@
 """The ROS 2 of this process: the wheels whose Python runs it, or the one that is sourced in the shell.
 
-Import before rclpy: rcl reads variables when it is loaded. adapters/common/ros2 has the same rules in C++.
+Import before rclpy: rcl reads variables when it is loaded. The headers in this folder have the same rules in C++.
 """
 
 import ctypes
@@ -9,14 +9,21 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
-from middlemark_kit import AdapterError
+from middlemark_kit import AdapterError, Settings, Transport
 
 PREFIX = Path(sys.prefix)
 WHEELS = (PREFIX / "share" / "ament_index").is_dir()
 """This Python is that of an environment with the wheels."""
 DISTRIBUTION = PREFIX.name.removeprefix("ros2-") if WHEELS else os.environ.get("ROS_DISTRO", "")
 INDEX = "share/ament_index/resource_index/rmw_typesupport"
+SEGMENT_BYTES = 512 << 10
+"""Fast DDS's default segment."""
+RESIDUE = tuple(
+    f"/dev/shm/{name}_*" for name in ("fastrtps", "sem.fastrtps", "fastdds", "sem.fastdds", "fast_datasharing")
+)
+"""The files that a killed process may leave, with any RMW."""
 BENEATH = {"libfastdds": "Fast DDS", "libfastrtps": "Fast DDS", "libddsc": "Cyclone DDS", "libzenohc": "zenoh"}
 """The name of a library → the middleware."""
 
@@ -88,3 +95,47 @@ def best_effort_carrier(rmw: str, *, loaded: bool) -> str:
     found = re.match(r"Fast DDS (\d+)\.(\d+)", beneath(rmw) if loaded else "")
     number = (int(found[1]), int(found[2])) if found else (0, 0)
     return "shared-memory" if number >= (2, 14) else "udp" if number == (2, 9) else "any"
+
+
+def over_fastdds(settings: Settings) -> bool:
+    """Return true if the RMW is one of Fast DDS, whose reliable publishers wait for room in their history."""
+    return "fastrtps" in settings.transport and settings.reliability == "reliable"
+
+
+def transport(rmw: str, *, loaded: bool, types: tuple[Any, ...]) -> Transport:
+    """Describe an RMW between two processes of a host. ``loaded``: see ``words``."""
+    fast = "fastrtps" in rmw
+    return Transport(
+        name=rmw,
+        carrier="shared-memory" if fast else "tcp" if "zenoh" in rmw else "udp",
+        best_effort_carrier=best_effort_carrier(rmw, loaded=loaded) if fast else "",
+        segments=("fastrtps_*", "fastdds_*") if fast else (),
+        processes=(2,),
+        types=types,
+        varying_sizes=True,
+        max_history=None,
+        security_why="this adapter makes no SROS2 keystore",
+    )
+
+
+def shared_segment(settings: Settings) -> tuple[int, str]:
+    """Return Fast DDS's default segment and its setting, unless the user's profile may have another."""
+    profiles = {"FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"} & os.environ.keys()
+    if profiles or not over_fastdds(settings):
+        return 0, ""
+    return SEGMENT_BYTES, "segment_size in the XML profile that FASTRTPS_DEFAULT_PROFILES_FILE names"
+
+
+def use(settings: Settings) -> None:
+    """Select the trial's RMW, and keep its traffic on the host if the interface is the loopback."""
+    os.environ["RMW_IMPLEMENTATION"] = settings.transport
+    if settings.interface == "lo":
+        os.environ.update(ROS_LOCALHOST_ONLY="1", ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
+
+
+def notes(settings: Settings, *, calls: bool) -> list[str]:
+    """Return the notes of a result. ``calls``: ROS 2's own services exist here."""
+    said = [f"the RMW is {words(settings.transport, loaded=True)}"]
+    if settings.pattern == "request-reply" and calls:
+        said.append("services keep ROS 2's own quality of service: reliable, depth 10")
+    return said
