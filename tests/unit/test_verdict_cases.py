@@ -125,6 +125,8 @@ def test_an_adapter_that_took_no_part_is_named_with_its_reason_and_command() -> 
     )
     assert not_tried(plan, ("lyra", "zenoh"), here) == found[2:3], "the request named other adapters"
     assert not_tried(plan, ("null",), here) == (NotTried("null", "not built", "./middlemark build null"),)
+    version = msgspec.structs.replace(LYRA, adapter="vega@2")
+    assert not_tried(msgspec.structs.replace(plan, cells=(version,)), ("vega@2",), here) == (), "a version of vega was"
     assert not_tried_text(found[:3]) == (
         "not tried: moos (MOOS 10 with its library (core) was not found); "
         "yarp, zenoh (not built: ./middlemark build yarp zenoh)"

@@ -115,7 +115,7 @@ def not_tried(plan: Plan, named: Sequence[str], built: Built) -> "tuple[NotTried
     from middlemark.model.run import NotTried
 
     meant = None if not named or "all" in named else {adapter_of(each) for each in named}
-    tried = {name for cell in plan.cells for name in cell.sides}
+    tried = {each for cell in plan.cells for name in cell.sides for each in (name, adapter_of(name))}
     found = [
         NotTried(name, "not built", f"./middlemark build {name}")
         if why.startswith(LATER)
