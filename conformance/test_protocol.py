@@ -13,6 +13,7 @@ from conversation import Conversation, one_process
 from middlemark.model.cell import CAPABILITIES, FACTORS, Cell
 from middlemark.model.description import Worker
 from middlemark.model.protocol import ParticipantRequest
+from middlemark.model.version import adapter_of
 from middlemark.stats.samples import load
 
 
@@ -47,7 +48,7 @@ def test_a_whole_conversation_follows_the_documentation(candidate: Candidate, tm
     command = one_process(cell_in_one_process(candidate), tmp_path)
     with Conversation(candidate.worker.path) as talk:
         hello = talk.expect("hello")
-        assert (hello["protocol"], hello["adapter"]) == (1, candidate.worker.description.name)
+        assert (hello["protocol"], hello["adapter"]) == (1, adapter_of(candidate.worker.description.name))
         assert hello["pid"] == talk.process.pid
         talk.send(command="configure", **command)
         ready = talk.expect("ready")
@@ -141,7 +142,7 @@ def refusal(worker: Worker, settings: dict[str, Any], scratch: Path, *roles: Par
 def test_unknown_settings_are_refused_and_named(worker: Worker, what: str, tmp_path: Path) -> None:
     error = refusal(worker, REFUSED[what], tmp_path)
     assert error["code"] == "refused", error
-    assert worker.description.name in error["text"], error
+    assert adapter_of(worker.description.name) in error["text"], error
 
 
 def test_levels_that_the_transport_does_not_list_are_refused(candidate: Candidate, tmp_path: Path) -> None:

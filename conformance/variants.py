@@ -19,6 +19,7 @@ from candidate import KIB, MIB, Candidate, candidates
 from middlemark.model.cell import CAPABILITIES, Cell, cannot
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Security
+from middlemark.model.version import adapter_of
 
 DURATION_S = 0.25
 LONGEST = 300
@@ -101,8 +102,11 @@ class Conformance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def _conformance(adapter: str) -> Conformance:
-    path = ADAPTERS / adapter / "conformance.toml"
-    return msgspec.toml.decode(path.read_bytes(), type=Conformance) if path.is_file() else Conformance()
+    path = ADAPTERS / adapter_of(adapter) / "conformance.toml"
+    found = msgspec.toml.decode(path.read_bytes(), type=Conformance) if path.is_file() else Conformance()
+    if "@" not in adapter:
+        return found
+    return msgspec.structs.replace(found, levels_once="its adapter is the same code")
 
 
 def left_out(adapter: str) -> tuple[LeftOut, ...]:
