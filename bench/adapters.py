@@ -65,6 +65,7 @@ def cell_of(worker: Worker, size: int) -> Cell:
         receive="block",
         reliability=transport.reliability[0],
         loan=transport.loan[0],
+        via=transport.via[0],
         payload="untouched",
         pin=CPUS,
     )
