@@ -51,12 +51,13 @@ struct Element {
   return out + (element.children.empty() ? "" : "\n" + indent) + "</" + name + ">";
 }
 
-/// Replaces the peers of the user's file by this machine, and gives participants an index, because peers can find a
-/// participant by unicast only if it has one.
+/// Replaces the peers of the user's file, if there is one, by this machine, and gives participants an index, because peers
+/// can find a participant by unicast only if it has one.
 inline void set_peers(Element& domain, const Settings& settings, const UserFile& user) {
   if (settings.interface != "lo") {
-    throw AdapterError("Cyclone DDS: config: " + user.path() + ": AllowMulticast or Peers: without multicast the " +
-                           "processes of a trial find each other only on the interface lo",
+    const std::string of_file = user.xml().empty() ? "" : "config: " + user.path() + ": ";
+    throw AdapterError("Cyclone DDS: " + of_file + "AllowMulticast or Peers: without multicast the processes of a " +
+                           "trial find each other only on the interface lo",
                        "remove AllowMulticast and Peers, or measure on lo");
   }
   constexpr std::uint32_t usual = 9;
@@ -110,7 +111,7 @@ inline void set_files(Element& domain, const Settings& settings, const Native& n
     const std::uint64_t buffer = std::min(kit::kernel_limit("net/core/rmem_max"), wanted);
     if (buffer > 0) tuned.set("Internal/SocketReceiveBufferSize/@max", std::to_string(buffer) + "B");
   }
-  if (user.discovers_by_unicast()) set_peers(last, settings, user);
+  if (user.discovers_by_unicast() || native.discovers_by_unicast()) set_peers(last, settings, user);
   if (!is_default || !user.xml().empty()) {
     for (const auto& [path, value] : shared_memory_elements(settings.transport == "shm")) last.set(path, value);
   }

@@ -76,6 +76,11 @@ class Native : public NativeElements {
   [[nodiscard]] std::optional<std::int64_t> receive_buffer_bytes() const {
     return bytes("Internal/SocketReceiveBufferSize");
   }
+  /// True if General/AllowMulticast excludes the discovery of participants (spdp).
+  [[nodiscard]] bool discovers_by_unicast() const {
+    const auto found = given.find("General/AllowMulticast");
+    return found != given.end() && found->second != "true" && found->second.find("spdp") == std::string::npos;
+  }
   [[nodiscard]] bool batches() const {
     const auto found = given.find(write_batch);
     return found != given.end() && found->second == "true";
