@@ -200,6 +200,12 @@ def test_times_count_from_the_opening_of_the_first_participant() -> None:
     assert warning.text == "1 of 6 publishers were never heard (17 %)"
 
 
+def test_a_discovery_server_is_named_as_what_introduced_the_participants() -> None:
+    outcome = concluded(result(0), result(1), via="discovery-server")
+    assert outcome.crowd is not None
+    assert "discovery server" in outcome.crowd.discovery_by
+
+
 def test_loss_is_counted_against_what_the_others_sent() -> None:
     outcome = concluded(result(0, received=7), result(1, sent=9, publish_failed=1), result(2))
     assert outcome.counts is not None

@@ -104,8 +104,14 @@ def _crowd(heard: Heard, results: Sequence[ParticipantResult]) -> Crowd:
         probes=sum(each.probes for each in results),
         idle=heard.idle,
         idle_absent=heard.idle_absent,
-        discovery_by=heard.transport.discovery_by,
+        discovery_by=_discovery_by(heard),
     )
+
+
+def _discovery_by(heard: Heard) -> str:
+    if heard.cell.via == "discovery-server":
+        return "participants know the address of the discovery server, which introduces them"
+    return heard.transport.discovery_by
 
 
 def _sent(result: ParticipantResult, scheduled: int) -> Sent:
