@@ -12,7 +12,8 @@ function(middlemark_rust_adapter name)
   endif()
   # The worker's C++ code is the same for all Rust adapters.
   if(NOT TARGET middlemark_rust_worker)
-    add_library(middlemark_rust_worker OBJECT ${MIDDLEMARK_RUST}/worker.cpp ${MIDDLEMARK_RUST}/bridge.cpp)
+    add_library(middlemark_rust_worker OBJECT ${MIDDLEMARK_RUST}/worker.cpp ${MIDDLEMARK_RUST}/crowd.cpp
+                                              ${MIDDLEMARK_RUST}/bridge.cpp)
     target_link_libraries(middlemark_rust_worker PRIVATE middlemark::core)
     target_compile_options(middlemark_rust_worker PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fconcepts-diagnostics-depth=3>)
     middlemark_precompile(middlemark_rust_worker)

@@ -1,5 +1,6 @@
 //! The adapter: opens a session, and makes the ends of topics and services.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,9 @@ use crate::wire;
 pub struct Zenoh {
     session: Arc<Session>,
 }
+
+/// The number of sessions that are open in this process; more than one only in a crowd.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 impl Adapter for Zenoh {
     type Publisher = Sender;
@@ -49,7 +53,9 @@ impl Adapter for Zenoh {
         }
         // Installs a logger that logs nothing unless RUST_LOG is set. Without any logger, zenoh looks for one at every message.
         zenoh::init_log_from_env_or("off");
-        Ok(Self { session: Arc::new(Session::open(settings)?) })
+        let session = Arc::new(Session::open(settings)?);
+        OPEN.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { session })
     }
 
     fn publisher(&mut self, topic: &Topic, index: u32) -> Result<Sender> {
@@ -129,8 +135,8 @@ impl Drop for Zenoh {
     /// Closes the session and waits at most 1 s for it. zenoh itself waits up to 10 s for a QUIC link whose peer closes
     /// at the same moment.
     ///
-    /// Then sleeps, because zenoh's threads outlive its sessions, and zenoh does not report when the last thread is done. If a
-    /// thread still handles a peer's disconnection while the process destroys its static objects, the process ends with SIGABRT
+    /// The last one then sleeps, because zenoh's threads outlive its sessions, and zenoh does not report when the last
+    /// thread is done. If a thread still handles a peer's disconnection while the process destroys its static objects, the process ends with SIGABRT
     /// (6 of 83 trials with three clients over shared memory).
     fn drop(&mut self) {
         const PATIENCE: Duration = Duration::from_secs(1);
@@ -143,6 +149,8 @@ impl Drop for Zenoh {
             let _ = done.send(());
         });
         let _ = closed.recv_timeout(PATIENCE);
-        std::thread::sleep(LEAVING);
+        if OPEN.fetch_sub(1, Ordering::Relaxed) == 1 {
+            std::thread::sleep(LEAVING);
+        }
     }
 }

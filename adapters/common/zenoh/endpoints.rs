@@ -1,12 +1,13 @@
 //! Connects the workers of a trial. Each worker listens on its own endpoint, writes the endpoint into the scratch
 //! folder, and connects to the endpoints that others have written before. So each pair of workers has exactly one link,
-//! whatever their starting order.
+//! whatever their starting order. In a crowd each session connects to the first one only, and zenoh's gossip introduces
+//! the others.
 
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 
-use middlemark_adapter::{Error, Result, Security, Settings, DEFAULT_CONFIGURATION};
+use middlemark_adapter::{Error, Pattern, Result, Security, Settings, DEFAULT_CONFIGURATION};
 
 use super::router::{self, Users};
 
@@ -28,8 +29,11 @@ impl Meeting {
             return Ok(Self { listen, connect: router::of_the_trial()? });
         }
         let listen = endpoint(settings, &std::process::id().to_string())?;
-        let connect = announce(&settings.scratch, &listen)
+        let mut connect = announce(&settings.scratch, &listen)
             .map_err(|error| Error::from(format!("zenoh: {}: {error}", settings.scratch)))?;
+        if settings.pattern == Pattern::Crowd {
+            connect.truncate(1);
+        }
         Ok(Self { listen: vec![listen], connect })
     }
 }

@@ -236,6 +236,6 @@ impl<T: Send + 'static> middlemark_adapter::Subscriber for Receiver<T> {
     }
 
     fn publishers_found(&mut self) -> Option<usize> {
-        Some(self.session.alive.count(Role::Publisher, &self.topic))
+        self.session.alive.count(Role::Publisher, &self.topic)
     }
 }

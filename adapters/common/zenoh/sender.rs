@@ -64,7 +64,7 @@ impl Sender {
             .express(qos.express);
         let publisher = wire::declare_publisher(builder, topic)?;
         let token = session.alive.declare(token)?;
-        Ok(Self::new(session, topic, frame, Route::Topic(publisher), Some(token)))
+        Ok(Self::new(session, topic, frame, Route::Topic(publisher), token))
     }
 
     /// Declares a querier without consolidation, because consolidation would delay a reply until the query has ended.
@@ -82,7 +82,7 @@ impl Sender {
             .consolidation(ConsolidationMode::None)
             .wait()?;
         let token = session.alive.declare(token)?;
-        Ok(Self::new(session, service, frame, Route::Requests(querier, replies), Some(token)))
+        Ok(Self::new(session, service, frame, Route::Requests(querier, replies), token))
     }
 
     pub fn server(session: &Arc<Session>, service: &Topic, asked: Current<Query>) -> Result<Self> {
@@ -212,8 +212,8 @@ impl middlemark_adapter::Publisher for Sender {
         Published::TimedOut
     }
 
-    /// Returns the number of peers, counted by their tokens. Returns 0 until zenoh's matching status shows that zenoh
-    /// would send to a peer.
+    /// Returns the number of peers, counted by their tokens; without tokens, 1 if there are peers. Returns 0 until zenoh's
+    /// matching status shows that zenoh would send to a peer.
     fn matched(&mut self) -> usize {
         if !self.session.can_send() {
             return 0;
@@ -222,10 +222,10 @@ impl middlemark_adapter::Publisher for Sender {
         let (status, role) = match &self.route {
             Route::Topic(publisher) => (publisher.matching_status().wait(), Role::Subscriber),
             Route::Requests(querier, _) => (querier.matching_status().wait(), Role::Server),
-            Route::Replies { .. } => return alive.count(Role::Client, &self.topic),
+            Route::Replies { .. } => return alive.count(Role::Client, &self.topic).unwrap_or(1),
         };
         match status {
-            Ok(status) if status.matching() => alive.count(role, &self.topic),
+            Ok(status) if status.matching() => alive.count(role, &self.topic).unwrap_or(1),
             _ => 0,
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use middlemark_adapter::{Error, OwnSettings, Reception, Result, Settings, Topic, Via};
+use middlemark_adapter::{Error, OwnSettings, Pattern, Reception, Result, Settings, Topic, Via};
 use zenoh::qos::{CongestionControl, Priority, Reliability};
 use zenoh::shm::{PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ShmProviderState};
 use zenoh::{Config, Wait};
@@ -72,7 +72,7 @@ impl Session {
             if shared {
                 make_segments(&zenoh, pool.as_ref());
             }
-            let alive = Alive::watch(zenoh.clone(), wire::Names::of(&zenoh, settings)?)?;
+            let alive = Alive::watch(zenoh.clone(), wire::Names::of(&zenoh, settings)?, settings)?;
             Ok((zenoh, pool, alive))
         };
         let ends = meeting.as_ref().and_then(|meeting| meeting.listen.first().or(meeting.connect.first()));
@@ -85,11 +85,12 @@ impl Session {
     /// memory, zenoh silently sends over the socket instead.
     ///
     /// If a router introduces the sessions, also returns false until this session has a link to each of the others, because
-    /// before that the router passes messages on.
+    /// before that the router passes messages on. In a crowd the first message may pass through the router.
     pub fn can_send(&self) -> bool {
         let settings = self.settings;
         let introduced = wire::MEETS_AT_ROUTER && settings.via == Via::Direct && !settings.one_process;
-        if introduced && self.zenoh.info().peers_zid().wait().count() + 1 < settings.workers as usize {
+        let needs_links = introduced && settings.pattern != Pattern::Crowd;
+        if needs_links && self.zenoh.info().peers_zid().wait().count() + 1 < settings.workers as usize {
             return false;
         }
         self.pool_bytes == 0 || {
@@ -239,7 +240,7 @@ fn configuration(
     let routed = router::users(settings, native)?;
     set("mode", if routed == Some(Users::Clients) { "\"client\"" } else { "\"peer\"" })?;
     set("scouting/multicast/enabled", "false")?;
-    if !is_default && routed.is_none() {
+    if !is_default && routed.is_none() && settings.pattern != Pattern::Crowd {
         set("scouting/gossip/enabled", "false")?;
     }
     set("connect/retry", "{ period_init_ms: 10, period_max_ms: 50, period_increase_factor: 1.5 }")?;

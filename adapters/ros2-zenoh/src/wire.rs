@@ -25,6 +25,8 @@ pub use crate::frame::{attachment_of_reply, Frame};
 pub const MEETS_AT_ROUTER: bool = true;
 /// True: in the default configuration, sessions have shared memory.
 pub const SHARES_BY_DEFAULT: bool = false;
+/// True: each endpoint has a liveliness token also in a crowd, because other programs expect it.
+pub const SHOWS_ENDPOINTS: bool = true;
 /// Which queryables receive a request.
 pub const TARGET: QueryTarget = QueryTarget::AllComplete;
 /// True: a server declares that it answers every request.

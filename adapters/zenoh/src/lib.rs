@@ -4,7 +4,9 @@
 mod common;
 mod wire;
 
-use middlemark_adapter::{Credential, Description, Security, Transport, Via, DEFAULT_CONFIGURATION};
+use middlemark_adapter::{
+    every_pattern, Credential, Description, Security, Transport, Via, DEFAULT_CONFIGURATION, MOST_PARTICIPANTS,
+};
 
 use common::Native;
 
@@ -26,6 +28,13 @@ fn describe() -> Description {
         permissions: true,
         ..transport(name, carrier)
     };
+    let crowd = |transport| Transport {
+        patterns: every_pattern(),
+        participants_per_process: MOST_PARTICIPANTS,
+        discovery_by:
+            "each session knows the address of the first session or of the router, and gossip introduces others",
+        ..transport
+    };
     let version = zenoh::GIT_VERSION.trim_start_matches('v');
     Description {
         name: "zenoh",
@@ -36,7 +45,7 @@ fn describe() -> Description {
         residue: vec!["/dev/shm/*.zenoh"],
         native: Native::table(),
         transports: vec![
-            Transport { wire: "zenoh", ..protected("tcp", "tcp") },
+            Transport { wire: "zenoh", ..crowd(protected("tcp", "tcp")) },
             protected("udp", "udp"),
             Transport { security_why: "zenoh has TLS over TCP and QUIC only", ..transport("unix", "unix-socket") },
             Transport {
@@ -61,7 +70,7 @@ fn describe() -> Description {
                 segments: vec!["*.zenoh"],
                 processes: vec![1, 2],
                 security_why: "zenoh's default configuration protects nothing",
-                ..transport(DEFAULT_CONFIGURATION, "any")
+                ..crowd(transport(DEFAULT_CONFIGURATION, "any"))
             },
         ],
         credentials: vec![Credential::X509],

@@ -14,6 +14,8 @@ use crate::common::Role;
 pub const MEETS_AT_ROUTER: bool = false;
 /// True: in the default configuration, sessions have shared memory.
 pub const SHARES_BY_DEFAULT: bool = true;
+/// True: each endpoint has a liveliness token also in a crowd, because other programs expect it.
+pub const SHOWS_ENDPOINTS: bool = false;
 /// Which queryables receive a request.
 pub const TARGET: QueryTarget = QueryTarget::BestMatching;
 /// True: a server declares that it answers every request.

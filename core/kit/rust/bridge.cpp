@@ -6,6 +6,7 @@
 #include <list>
 
 #include <middlemark/json.hpp>
+#include <middlemark/kit/machine.hpp>
 #include <middlemark/kit/native.hpp>
 #include <middlemark/kit/socket.hpp>
 
@@ -141,6 +142,7 @@ void RustSubscriber::listen(Listener listener) {
 }
 
 RustAdapter::RustAdapter(const Settings& settings) {
+  if (settings.pattern == Pattern::crowd) allow_many_descriptors();
   Answer error;
   adapter_ = calls().open(rust::view_of(settings), error.reader());
   if (adapter_ == nullptr) refuse(error);

@@ -28,7 +28,7 @@ pub use description::*;
 pub use error::{Error, LastError, Result};
 pub use native::{Native, NativeTable, NativeValue};
 pub use request::Request;
-pub use settings::{List, Maybe, Settings, Text, Topic};
+pub use settings::{every_pattern, List, Maybe, Settings, Text, Topic, MOST_PARTICIPANTS};
 
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

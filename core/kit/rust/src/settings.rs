@@ -6,9 +6,17 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
-use crate::description::{MessageType, Reliability, DEFAULT_CONFIGURATION};
+use crate::description::{MessageType, Pattern, Reliability, DEFAULT_CONFIGURATION};
 use crate::native::NativeValue;
 use crate::request::Request;
+
+/// `Transport::participants_per_process` if a process may contain any number of participants of a crowd.
+pub const MOST_PARTICIPANTS: usize = 500;
+
+/// Returns `Transport::patterns` of a transport that supports crowds.
+pub fn every_pattern() -> Vec<Pattern> {
+    vec![Pattern::PingPong, Pattern::Stream, Pattern::RequestReply, Pattern::Crowd]
+}
 
 /// A list of values that C++ keeps; dereferences to a slice.
 #[repr(C)]
