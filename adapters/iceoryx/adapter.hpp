@@ -15,6 +15,7 @@
 #include <middlemark/kit/contract.hpp>
 #include <middlemark/kit/library.hpp>
 
+#include "crowd_limits.hpp"
 #include "ends.hpp"
 #include "options.hpp"
 #include "own_settings.hpp"
@@ -38,6 +39,7 @@ class Iceoryx {
             .transports = {{.name = "shm",
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
+                            .patterns = every_pattern,
                             .loan = {true},  // iceoryx sends loaned chunks only
                             .hands_over = {true},
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
@@ -48,6 +50,7 @@ class Iceoryx {
                            {.name = default_configuration,
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
+                            .patterns = every_pattern,
                             .loan = {true},
                             .hands_over = {true},
                             .max_bytes = iceoryx::own_pools().back().chunk_bytes,
@@ -63,7 +66,10 @@ class Iceoryx {
             .native = kit::native_table<iceoryx::Native>()};
   }
 
-  static void check(const Settings& settings) { iceoryx::Options{settings}; }
+  static void check(const Settings& settings) {
+    iceoryx::check_crowd(settings);
+    iceoryx::Options{settings};
+  }
   [[nodiscard]] static std::vector<Companion> companions(const Settings& settings) {
     return {iceoryx::roudi(settings, "iceoryx", iceoryx::Options(settings).pools(), describe().library)};
   }
@@ -73,8 +79,12 @@ class Iceoryx {
     options.historyCapacity = std::max<std::uint64_t>(options_.history, topic.history);
     options.subscriberTooSlowPolicy = too_slow(topic);
     applied_.add(iceoryx::block_of(options));
-    return {service(topic), options, chunk(topic), topic.subscribers,
-            waits(topic) ? std::optional(settings_.write_timeout) : std::nullopt};
+    return {service(topic),
+            options,
+            chunk(topic),
+            topic.subscribers,
+            waits(topic) ? std::optional(settings_.write_timeout) : std::nullopt,
+            settings_.pattern == Pattern::crowd ? 2U : 16U};
   }
 
   [[nodiscard]] iceoryx::Subscriber subscriber(const Topic& topic, unsigned /*index*/) {
@@ -112,8 +122,8 @@ class Iceoryx {
 
   [[nodiscard]] OwnSettings own_settings() const {
     OwnSettings settings = applied_.settings(Language::cpp);
-    settings.text.insert(0,
-                         "// RouDi's configuration\n" + kit::commented(iceoryx::roudi_configuration(options_.pools())));
+    const std::string roudi = kit::Rendezvous(settings_).find(iceoryx::roudi_toml("iceoryx")).value_or("");
+    settings.text.insert(0, "// RouDi's configuration\n" + kit::commented(roudi));
     return settings;
   }
   [[nodiscard]] std::vector<std::string> notes() const { return options_.notes; }

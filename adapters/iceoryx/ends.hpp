@@ -95,14 +95,16 @@ struct Counting : Base {
 
 class Publisher {
  public:
-  /// `patience`: the longest time that publish() waits for a full queue; nullopt if publish() does not wait.
+  /// `patience`: the longest time that publish() waits for a full queue; nullopt if publish() does not wait. `checks`: how
+  /// often a thread checks for this during `patience`.
   Publisher(const iox::capro::ServiceDescription& service, const iox::popo::PublisherOptions& options,
-            const Chunk& chunk, std::size_t subscribers, std::optional<std::chrono::nanoseconds> patience)
+            const Chunk& chunk, std::size_t subscribers, std::optional<std::chrono::nanoseconds> patience,
+            unsigned checks)
       : chunk_(chunk),
         subscribers_(subscribers),
         patience_(patience.value_or(std::chrono::nanoseconds(0))),
         end_(service, options) {
-    if (patience) deadline_.emplace(*patience, [this] { end_.stopOffer(); });
+    if (patience) deadline_.emplace(*patience, [this] { end_.stopOffer(); }, checks);
   }
   ~Publisher() {
     if (chunk_) end_.release(chunk_.released());

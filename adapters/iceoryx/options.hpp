@@ -21,7 +21,7 @@
 
 namespace middlemark::iceoryx {
 
-inline const std::vector<Pattern> topics_only{Pattern::ping_pong, Pattern::stream};
+inline const std::vector<Pattern> topics_only{Pattern::ping_pong, Pattern::stream, Pattern::crowd};
 
 struct Native : kit::NativeKeys {
   using NativeKeys::NativeKeys;
@@ -74,7 +74,9 @@ struct Options : Native {
   explicit Options(const Settings& settings)
       : Native(kit::read_native<Native>("iceoryx", settings)),
         alignment(1U << alignment_bits),
-        endpoints_(settings.endpoints) {
+        endpoints_(settings.endpoints),
+        topics_(settings.pattern == Pattern::crowd ? std::uint64_t{settings.participants} * settings.topics_each
+                                                   : endpoints_.size()) {
     if (queue && settings.depth) {
       throw AdapterError("iceoryx: native.queueCapacity is set by the factor 'depth'",
                          "choose depth = \"all\", or leave out queueCapacity");
@@ -91,6 +93,7 @@ struct Options : Native {
     }
     chunk_bytes = aligned_chunk(chunk.value().requiredChunkSize());
     for (const Topic& topic : endpoints_) receivers_ += topic.subscribers + (topic.service ? topic.publishers : 0);
+    receivers_ = of_all(receivers_);
     if (settings.is_default_configuration())
       choose_own_pool(chunk.value().requiredChunkSize() - sizeof(iox::mepoo::ChunkHeader));
     if (!calls) note_queues(settings.reliability == Reliability::reliable);
@@ -119,12 +122,12 @@ struct Options : Native {
 
   [[nodiscard]] std::vector<Pool> pools() const {
     if (own_) return own_pools();
-    Pool pool{chunk_bytes, in_hand()};
+    std::uint64_t waiting = 0;
     for (const Topic& topic : endpoints_) {
-      pool.chunks += topic.service ? queued_requests(topic) + topic.publishers * queued_responses()
-                                   : topic.subscribers * queued(topic);
+      waiting += topic.service ? queued_requests(topic) + topic.publishers * queued_responses()
+                               : topic.subscribers * queued(topic);
     }
-    return {pool};
+    return {{chunk_bytes, in_hand() + of_all(waiting)}};
   }
 
   /// Returns the chunk size that this trial needs, in bytes. check_roudi() rejects a RouDi whose largest chunks are smaller.
@@ -133,6 +136,12 @@ struct Options : Native {
  private:
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
   static constexpr std::uint64_t unchosen_bytes = std::uint64_t{256} << 20;
+
+  /// Returns the number for all topics of the trial. `counted`: the number for the topics in endpoints_. A participant of
+  /// a crowd knows only its own topics, and all topics of a crowd are alike.
+  [[nodiscard]] std::uint64_t of_all(std::uint64_t counted) const noexcept {
+    return endpoints_.empty() ? counted : counted * topics_ / endpoints_.size();
+  }
 
   [[nodiscard]] std::uint64_t bounded(std::uint64_t wanted, std::uint64_t bytes) const noexcept {
     const std::uint64_t receivers = std::max<std::uint64_t>(receivers_, 1);
@@ -154,7 +163,7 @@ struct Options : Native {
           topic.publishers * (sender + std::max<std::uint64_t>(history, topic.history)) + topic.subscribers * receiver;
       if (topic.service) chunks += topic.subscribers * (sender + history) + topic.publishers * receiver;
     }
-    return chunks;
+    return of_all(chunks);
   }
 
   /// Chooses the pool for messages of this size. If this pool is empty, iceoryx does not use the larger chunks of other
@@ -186,6 +195,7 @@ struct Options : Native {
   }
 
   std::vector<Topic> endpoints_;
+  std::uint64_t topics_;         // number of topics and services of the trial
   std::uint64_t receivers_ = 0;  // number of queues that contain chunks
   std::optional<Pool> own_;      // RouDi's own pool for these messages; only with the default configuration
 };

@@ -53,11 +53,13 @@ template <class Condition>
 
 /// Ends calls of a middleware that have no timeout. A thread checks periodically whether a call has been running for
 /// `limit`, and then calls `withdraw`, which must make the call return. Costs one addition before and one after each
-/// call. Destroy this object before the objects that `withdraw` uses.
+/// call. Destroy this object before the objects that `withdraw` uses. With fewer `checks` during `limit` the thread wakes
+/// up less often, but may withdraw a call earlier: after 1 - 1 / checks of the limit.
 class CallDeadline {
  public:
-  CallDeadline(std::chrono::nanoseconds limit, std::function<void()> withdraw)
-      : withdraw_(std::move(withdraw)), thread_([this, limit](const std::stop_token& stop) { watch(stop, limit); }) {
+  CallDeadline(std::chrono::nanoseconds limit, std::function<void()> withdraw, unsigned checks = 16)
+      : withdraw_(std::move(withdraw)),
+        thread_([this, limit, checks](const std::stop_token& stop) { watch(stop, limit, limit / checks); }) {
     pthread_setname_np(thread_.native_handle(), "call deadline");
   }
 
@@ -76,8 +78,7 @@ class CallDeadline {
  private:
   static constexpr std::uint64_t claim = std::uint64_t{1} << 63;
 
-  void watch(const std::stop_token& stop, std::chrono::nanoseconds limit) {
-    const auto period = limit / 16;
+  void watch(const std::stop_token& stop, std::chrono::nanoseconds limit, std::chrono::nanoseconds period) {
     std::uint64_t seen = 0;
     std::chrono::steady_clock::time_point since;
     while (!stop.stop_requested()) {
