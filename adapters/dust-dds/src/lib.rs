@@ -5,6 +5,7 @@ mod transport;
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use dust_dds::configuration::DustDdsConfigurationBuilder;
@@ -23,8 +24,8 @@ use dust_dds::rtps_udp_transport::udp_transport::RtpsUdpTransportParticipantFact
 use dust_dds::std_runtime::StdRuntime;
 use dust_dds::topic_definition::topic::Topic as DdsTopic;
 use middlemark_adapter::{
-    applied, Adapter, Code, Description, Error, NativeType, OwnSettings, Reception, Result, Settings, Topic, Transport,
-    DEFAULT_CONFIGURATION,
+    applied, every_pattern, Adapter, Code, Description, Error, NativeType, OwnSettings, Reception, Result, Settings,
+    Topic, Transport, DEFAULT_CONFIGURATION, MOST_PARTICIPANTS,
 };
 
 use ends::{Octets, Publisher, Subscriber};
@@ -86,6 +87,8 @@ impl Adapter for DustDds {
         let transport = |name, carrier| Transport {
             name,
             carrier,
+            patterns: every_pattern(),
+            participants_per_process: MOST_PARTICIPANTS,
             receive: vec![Reception::Block],
             keep_all: false,
             varying_sizes: true,
@@ -146,7 +149,7 @@ impl Adapter for DustDds {
         // Like DomainParticipantFactory::get_instance(), but with our transport.
         let made = DomainParticipantFactoryAsync::new(
             StdRuntime::default(),
-            std::process::id().to_ne_bytes(),
+            application_id().to_ne_bytes(),
             address.octets(),
             transport,
             configuration,
@@ -225,6 +228,13 @@ impl DustDds {
             max_blocking_time: DurationKind::Finite(longest),
         }
     }
+}
+
+/// Returns a number that no other factory on this host has. It becomes a part of the participants' GUIDs.
+fn application_id() -> u32 {
+    const PROCESS_BITS: u32 = 22; // Linux's largest process id is 2^22
+    static FACTORIES: AtomicU32 = AtomicU32::new(0);
+    std::process::id() | FACTORIES.fetch_add(1, Ordering::Relaxed) << PROCESS_BITS
 }
 
 impl Drop for DustDds {
