@@ -8,8 +8,8 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use middlemark_adapter::{
-    applied, Adapter, Code, Description, Error, NativeType, OwnSettings, Reception, Result, Settings, Topic, Transport,
-    DEFAULT_CONFIGURATION,
+    applied, every_pattern, Adapter, Code, Description, Error, NativeType, OwnSettings, Pattern, Reception, Result,
+    Settings, Topic, Transport, DEFAULT_CONFIGURATION, MOST_PARTICIPANTS,
 };
 use rustdds::policy::{Durability, History, Reliability, ResourceLimits};
 use rustdds::{DomainParticipant, DomainParticipantBuilder, QosPolicies, QosPolicyBuilder, TopicKind};
@@ -64,6 +64,8 @@ impl Adapter for RustDds {
         let transport = |name, carrier| Transport {
             name,
             carrier,
+            patterns: every_pattern(),
+            participants_per_process: MOST_PARTICIPANTS,
             receive: vec![Reception::Block, Reception::Poll],
             keep_all: false, // a message is acknowledged on arrival, but dropped if it is not taken in time
             max_bytes: 4 << 20,
@@ -153,11 +155,15 @@ impl Participant {
 }
 
 fn too_many(settings: &Settings) -> Error {
+    let (kind, advice) = match settings.pattern {
+        Pattern::Crowd => ("participants", "measure fewer participants: RustDDS has no setting for it"),
+        _ => ("processes", "use fewer processes, or an interface with multicast"),
+    };
     let text = format!(
-        "rustdds: on loopback only {LOCAL_PARTICIPANTS} participants find each other, but the trial has {} processes",
+        "rustdds: on loopback only {LOCAL_PARTICIPANTS} participants find each other, but the trial has {} {kind}",
         settings.workers
     );
-    Error::new(text, "use fewer processes, or an interface with multicast")
+    Error::new(text, advice)
 }
 
 impl RustDds {
