@@ -29,6 +29,11 @@ class DBus {
     const auto transport = [](const char* name, std::vector<Reliability> reliability, bool companions) {
       return Transport{.name = name,
                        .carrier = "unix-socket",
+                       .patterns = every_pattern,
+                       .participants_per_process = most_participants,
+                       .discovery_by = companions
+                                           ? "clients know the bus's address, and dbus-daemon knows who subscribes"
+                                           : "files of the trial contain the peers' addresses",
                        .receive = {Reception::poll, Reception::block},
                        .reliability = std::move(reliability),
                        .max_bytes = dbus::largest_array,
