@@ -27,6 +27,8 @@ class Ros1 {
       return Transport{.name = name,
                        .carrier = carrier,
                        .processes = {2},
+                       .patterns = every_pattern,
+                       .discovery_by = "nodes know rosmaster's address, and rosmaster introduces them",
                        .reliability = {reliability},
                        .companions = true,
                        .types = ros1::types,
@@ -38,6 +40,7 @@ class Ros1 {
     };
     Transport shared = network(ros1::intraprocess, "process-memory");
     shared.processes = {1};
+    shared.patterns = Transport{}.patterns;
     shared.services = false;               // roscpp's services use TCP
     shared.types = {MessageType::octets};  // messages are not serialized within a process
     shared.loan = {true};
@@ -46,6 +49,7 @@ class Ros1 {
     nodelet.name = ros1::nodelet;
     nodelet.receive = {Reception::listen};
     Transport datagrams = network(ros1::udpros, "udp", Reliability::best_effort);
+    datagrams.patterns = Transport{}.patterns;
     datagrams.services = false;
     datagrams.max_history = 0;
     datagrams.types = {MessageType::octets};  // with several typed topics a subscriber sometimes finds no publisher
