@@ -7,7 +7,9 @@ mod frame;
 mod names;
 mod wire;
 
-use middlemark_adapter::{Description, NativeTable, Transport, Via, DEFAULT_CONFIGURATION};
+use middlemark_adapter::{
+    every_pattern, Description, NativeTable, Transport, Via, DEFAULT_CONFIGURATION, MOST_PARTICIPANTS,
+};
 
 use common::Native;
 
@@ -27,6 +29,9 @@ fn describe() -> Description {
     let linked = |name, carrier| Transport {
         companions: true,
         via: vec![Via::Direct, Via::Router],
+        patterns: every_pattern(),
+        participants_per_process: MOST_PARTICIPANTS,
+        discovery_by: "each session knows the router's address, and gossip introduces the others",
         wire: "ros2-zenoh",
         ..transport(name, carrier)
     };
