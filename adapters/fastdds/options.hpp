@@ -100,7 +100,8 @@ struct Native : kit::NativeKeys {
 struct Options : Native {
   static constexpr const char* about_server =
       "messages do not pass through the discovery server: it only helps the participants find each other";
-  static constexpr std::int32_t most_samples_per_read = 32;  ///< Fast DDS's default of max_samples_per_read
+  static constexpr std::int32_t most_samples_per_read = 32;   ///< Fast DDS's default of max_samples_per_read
+  static constexpr std::uint32_t usual_mutation_tries = 100;  ///< Fast DDS's default
 
   const Settings settings;
   const bool is_default;          ///< uses Fast DDS's defaults, changed only by factors
@@ -113,6 +114,7 @@ struct Options : Native {
   bool sends = false;             ///< this process sends
   bool receives = false;          ///< this process receives
   bool composed = false;          ///< this process is one of several, and has publishers and subscribers of one topic
+  std::uint32_t mutation_tries;   ///< number of ports that a participant tries before it gives up
   std::uint32_t segment = 512 * kib;  ///< at least Fast DDS's default
   std::uint32_t queue = 512;          ///< at least Fast DDS's default
   std::uint32_t socket_buffer = 0;    ///< 0: the system's default
@@ -128,7 +130,9 @@ struct Options : Native {
         secure(trial.security != Security::none),
         by_server(trial.via == Via::discovery_server),
         streams(trial.pattern != Pattern::ping_pong),
-        sample(trial.message_bytes + 512) {
+        sample(trial.message_bytes + 512),
+        mutation_tries(trial.pattern == Pattern::crowd ? std::max(usual_mutation_tries, trial.participants)
+                                                       : usual_mutation_tries) {
     for (const Topic& topic : settings.endpoints) {
       publishers = std::max(publishers, topic.publishers);
       subscribers = std::max(subscribers, topic.subscribers);
@@ -231,6 +235,10 @@ struct Options : Native {
     demand(over("tcp") || 7400 + 250 * settings.domain + 11 + 2 * (static_cast<int>(workers) - 1) <= 65'535,
            "domain " + std::to_string(settings.domain) + " has no ports for " + text(workers) + " processes",
            "choose a lower domain");
+    demand(!is_default || !config.empty() || mutation_tries <= usual_mutation_tries,
+           "the crowd has " + text(settings.participants) + " participants, and by default Fast DDS finds ports for " +
+               text(usual_mutation_tries) + " on a host",
+           "choose the transport udp or shm, which set mutation_tries, or set it in a file for --config");
   }
 
   /// Limits keep-all histories, which could otherwise fill the machine's memory. All writers of a topic together keep

@@ -122,6 +122,8 @@ inline bool add_transport(kit::XmlElement& described, const rtps::TransportDescr
       .child("send_buffers")
       .add("preallocated_number", buffers.preallocated_number)
       .add("dynamic", buffers.dynamic);
+  const std::uint32_t tries = participant_qos.wire_protocol().builtin.mutation_tries;
+  if (tries != Options::usual_mutation_tries) its.child("builtin").add("mutation_tries", tries);
   const auto add = [&profiles](const char* kind, const auto& all) {
     std::size_t number = 0;
     for (const auto& qos : all) {

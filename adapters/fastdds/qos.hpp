@@ -184,6 +184,7 @@ inline void refuse_profiles(const dds::DomainParticipantQos& qos, const Options&
   }
   for (const auto& [name, value] : options.properties) qos.properties().properties().emplace_back(name, value);
   secure(qos, options);
+  if (options.config.empty()) qos.wire_protocol().builtin.mutation_tries = options.mutation_tries;
   if (options.flow_controlled()) {
     auto controller = std::make_shared<rtps::FlowControllerDescriptor>();
     controller->name = flow_controller;
