@@ -136,8 +136,8 @@ impl Drop for Zenoh {
     /// at the same moment.
     ///
     /// The last one then sleeps, because zenoh's threads outlive its sessions, and zenoh does not report when the last
-    /// thread is done. If a thread still handles a peer's disconnection while the process destroys its static objects, the process ends with SIGABRT
-    /// (6 of 83 trials with three clients over shared memory).
+    /// thread is done. If a thread still handles a peer's disconnection while the process destroys its static objects,
+    /// the process ends with SIGABRT (6 of 83 trials with three clients over shared memory).
     fn drop(&mut self) {
         const PATIENCE: Duration = Duration::from_secs(1);
         const LEAVING: Duration = Duration::from_millis(100);
