@@ -10,7 +10,7 @@ from report_runs import ADAPTERS, MACHINE, measured_run
 from middlemark.model.cell import Cell
 from middlemark.model.crowd import Crowd, IdleUse
 from middlemark.model.outcome import TrialCounts, TrialOutcome
-from middlemark.model.plan import Limits, Plan, Trial
+from middlemark.model.plan import Limits, Plan, Race, Raced, Trial
 from middlemark.model.run import RunFile
 from middlemark.model.times import Summary, Times
 from middlemark.stats.trials import TrialSummary
@@ -102,9 +102,17 @@ def planned(cells: Sequence[Cell], rounds: int) -> Plan:
     return Plan(cells=tuple(cells), trials=tuple(trials), names=("crowd",) * len(cells))
 
 
-def crowds(laws: Mapping[str, Law], levels: Sequence[int] = (1, 4, 10, 30, 100), rounds: int = 6) -> MeasuredRun:
-    """Return a run of crowds. ``laws``: adapter → its law."""
+def crowds(
+    laws: Mapping[str, Law],
+    levels: Sequence[int] = (1, 4, 10, 30, 100),
+    rounds: int = 6,
+    raced_by: Raced | None = None,
+) -> MeasuredRun:
+    """Return a run of crowds. ``laws``: adapter → its law. ``raced_by``: the metric of a race of all; None: no race."""
     plan = planned([crowd_cell(adapter, level) for adapter in laws for level in levels], rounds)
+    if raced_by is not None:
+        race = Race(experiments=(tuple(range(len(plan.cells))),), budget_s=600.0, metric=raced_by, question=True)
+        plan = msgspec.structs.replace(plan, race=race)
     draw = random.Random(7)
     trials: list[list[TrialSummary]] = [[] for _ in plan.cells]
     for trial in plan.trials:

@@ -19,8 +19,9 @@ from middlemark.document.crowds import (
     start_curve,
     verdict_text,
 )
+from middlemark.document.which import answer, reasons, table_of
 from middlemark.model.outcome import Failure, TrialOutcome
-from middlemark.model.plan import Plan
+from middlemark.model.plan import Plan, Raced
 from middlemark.plan import estimate_seconds
 from middlemark.plan.breaking import FurtherSize, until_it_breaks, with_further_sizes
 from middlemark.problems import RequestError
@@ -31,6 +32,7 @@ from middlemark.show.html.data import data_of
 from middlemark.show.markdown import render as markdown
 from middlemark.show.table import render as table
 from middlemark.verdicts.breaking import Break, broken, find_break
+from middlemark.verdicts.race import races
 from middlemark.verdicts.scaling import Scaling, scalings
 
 
@@ -246,3 +248,27 @@ def test_a_search_needs_crowds_of_two_sizes() -> None:
 
 def test_scalings_of_no_crowd_are_empty() -> None:
     assert scalings(()) == ()
+
+
+@pytest.mark.parametrize(
+    ("metric", "figure"),
+    [
+        ("complete_max", "until all participants have heard all their publishers"),
+        ("idle_cpu", "for each participant while nothing is sent"),
+    ],
+)
+def test_a_race_of_crowds_is_decided_by_a_figure_of_crowds(metric: Raced, figure: str) -> None:
+    laws = {"lyra": Law(start=0.3, cpu=0.8), "vega": Law(start=0.9, cpu=1.4)}
+    run = crowds(laws, levels=(30,), rounds=8, raced_by=metric)
+    [verdict] = races(document_of(run).experiments, run)
+    assert (verdict.verdict, [each.row.result.cell.adapter for each in verdict.answer]) == ("best", ["lyra"])
+    text = answer(verdict)
+    assert text.startswith("lyra udp is best for a crowd of 30 participants × 10 topics to the next one: ")
+    assert figure in text
+    assert [each.title for each in table_of(verdict).columns][:4] == ["all complete", "idle CPU", "packets", "memory"]
+
+
+def test_a_candidate_that_never_finds_all_participants_is_eliminated() -> None:
+    run = crowds({"lyra": Law(), "vega": Law(breaks_at=30)}, levels=(30,), rounds=8, raced_by="idle_cpu")
+    [verdict] = races(document_of(run).experiments, run)
+    assert "1 does not find all participants (vega udp)" in reasons(verdict)

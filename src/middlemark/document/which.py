@@ -44,7 +44,7 @@ _WHAT: Mapping[Raced, str] = {
 _OF_CROWD = {
     "complete_max": "all complete",
     "idle_cpu": "idle CPU",
-    "idle_bytes": "idle bytes",
+    "idle_packets": "packets",
     "idle_memory": "memory",
 }
 """The figures of the answer of a race of crowds → their columns."""
@@ -263,7 +263,13 @@ def below(verdict: RaceVerdict, folder: str, next_command: str | None) -> Iterat
             yield f"settings: {next(iter(settings))}"
     if verdict.verdict != "none holds" and (eliminated := reasons(verdict)):
         yield f"eliminated: {eliminated}"
-    if verdict.answer and (graph or _rare(verdict) == "p90") and (absent := p99_absent(verdict.answer[0].row)):
+    crowd = verdict.experiment.cell.pattern == "crowd"
+    if (
+        not crowd
+        and verdict.answer
+        and (graph or _rare(verdict) == "p90")
+        and (absent := p99_absent(verdict.answer[0].row))
+    ):
         yield f"no p99: {absent.partition(';')[0]}"
     if verdict.warnings:
         shown = [each.code for each in verdict.warnings if each.code not in SERIOUS]

@@ -1,7 +1,9 @@
 """Every pair of cells that differ in one factor only, judged as by ``middlemark compare RUN --by FACTOR``."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
 
+from middlemark.model.plan import Raced
 from middlemark.model.run import Run
 from middlemark.stats.comparisons import Comparison, Pairing, Side, compare, describes_middleware, mirrored, side
 from middlemark.stats.pairings import of_run, of_two_runs
@@ -10,6 +12,8 @@ from middlemark.verdicts.rows import Row, grouped
 
 SHOWN_METRICS = ("p50", "throughput", "p99", "deadline", "cpu", "memory")
 """The metrics of a report, the most important first. If there is no room for all, the last are left out."""
+_FIGURES = tuple(dict.fromkeys((*SHOWN_METRICS, *get_args(Raced))))
+"""The metrics that a comparison may have: those that are shown, and those that decide a race."""
 
 
 class Comparisons:
@@ -93,5 +97,5 @@ def _side(row: Row, run: Run) -> Side:
         is_raw_transport=row.is_raw_transport,
         contradicted=is_contradicted(row.result),
         in_race=row.in_race,
-        metrics=SHOWN_METRICS,
+        metrics=_FIGURES,
     )
