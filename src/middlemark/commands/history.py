@@ -14,7 +14,6 @@ from middlemark.problems import Problem, RequestError
     "history",
     ("history runs before/nightly", "the changes in the runs of two folders, in the order of their dates"),
     ("history nightly --fail-if change", "for a nightly job; exits with 4 if a figure became worse"),
-    ("history --format csv", "every figure of every run, for a program"),
     notes=(
         "A series needs 12 runs of the same suite on the same machine. To judge one commit, compare it with another "
         "build in the same run: run --against.",
