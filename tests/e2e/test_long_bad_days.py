@@ -11,6 +11,8 @@ from product import Bench, Ended, Mount, Run
 from test_bad_disks import fill
 from test_long_trials import recorded, suite
 
+from middlemark.store import read_run
+
 pytestmark = pytest.mark.usefixtures("null_worker")
 
 
@@ -41,7 +43,9 @@ def test_a_disk_that_is_full_for_a_while_ends_the_records_and_the_figures_are_ke
     assert "records-lost" in codes(ended)
     [cell] = ended.document["cells"]
     assert cell["samples"] > 3000, "200 a second for 20 s"
-    assert 6 <= len(records(ended.folder)) < 36
+    kept = read_run(ended.folder)
+    assert 6 <= len(kept.records) < 36
+    assert len(kept.damaged) <= 1, "the record that the full disk cut off"
 
 
 def test_a_folder_that_is_moved_in_mid_trial_keeps_its_records_and_ends_the_run_with_its_path(bench: Bench) -> None:
