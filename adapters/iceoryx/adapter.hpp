@@ -40,6 +40,7 @@ class Iceoryx {
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
                             .patterns = every_pattern,
+                            .discovery_by = iceoryx::discovery_by,
                             .loan = {true},  // iceoryx sends loaned chunks only
                             .hands_over = {true},
                             .max_depth = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY,
@@ -51,6 +52,7 @@ class Iceoryx {
                             .carrier = "shared-memory",
                             .segments = {iceoryx::data_segment()},
                             .patterns = every_pattern,
+                            .discovery_by = iceoryx::discovery_by,
                             .loan = {true},
                             .hands_over = {true},
                             .max_bytes = iceoryx::own_pools().back().chunk_bytes,

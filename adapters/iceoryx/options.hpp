@@ -75,7 +75,7 @@ struct Options : Native {
       : Native(kit::read_native<Native>("iceoryx", settings)),
         alignment(1U << alignment_bits),
         endpoints_(settings.endpoints),
-        topics_(settings.pattern == Pattern::crowd ? std::uint64_t{settings.participants} * settings.topics_each
+        topics_(settings.pattern == Pattern::crowd ? (std::uint64_t{settings.participants} + 1) * settings.topics_each
                                                    : endpoints_.size()) {
     if (queue && settings.depth) {
       throw AdapterError("iceoryx: native.queueCapacity is set by the factor 'depth'",
