@@ -156,7 +156,9 @@ impl Participant {
 
 fn too_many(settings: &Settings) -> Error {
     let (kind, advice) = match settings.pattern {
-        Pattern::Crowd => ("participants", "measure fewer participants: RustDDS has no setting for it"),
+        Pattern::Crowd => {
+            ("participants with the newcomer", "measure fewer participants: RustDDS has no setting for it")
+        }
         _ => ("processes", "use fewer processes, or an interface with multicast"),
     };
     let text = format!(
