@@ -2,9 +2,9 @@
 
 Usage: python bench/commits.py CHECKOUT [ROUNDS] [ADAPTER…]
 
-CHECKOUT is a checkout of the other commit, with its workers in ``build/workers``. In each round both commits run the
-same suite, one after the other, in alternating order. Prints the change of the p50 of round trips and of the rate of
-streams with its 95 % interval, and whether it is at most ``MARGIN``.
+CHECKOUT is a checkout of the other commit, with its workers and the witness in ``build/workers``. In each round both
+commits run the same suite, one after the other, in alternating order. Prints the change of the p50 of round trips and
+of the rate of streams with its 95 % interval, and whether it is at most ``MARGIN``.
 """
 
 import json
@@ -64,7 +64,9 @@ def figures_of(checkout: Path, suite: Path, folder: Path) -> dict[Load, float]:
     for cell in json.loads(ended.stdout)["cells"]:
         times = cell["round_trip_ns"]
         figure = cell["rate_hz"] if cell["pattern"] == "stream" else times and times["p50"]
-        if cell["failed"] is None and figure:
+        if cell["failed"] is not None:
+            raise SystemExit(f"bench: {checkout}: {cell['adapter']}: {cell['failed']['text']}")
+        if figure:
             found[cell["adapter"], cell["transport"], cell["pattern"], cell["size"]] = float(figure)
     return found
 
