@@ -58,6 +58,7 @@ def lost_of(cell: Any) -> str:
 EVERYWHERE: Mapping[str, Text] = {
     "cpu": cost("cpu", processors),
     "rss MB": cost("rss_bytes", megabytes),
+    "comp/msg": metric("cpu.companion"),
     "comp cpu": metric("processors.companion"),
     "comp MB": metric("memory.companion"),
     "actual": lambda cell: cell["actual_transport"] or ABSENT,
@@ -136,7 +137,8 @@ def results(draw: st.DrawFn, pattern: str) -> CellResult:
     }
     drawn |= {name: draw(maybe(shares)) for name in ("blocked_share", "link_share")}
     drawn |= {name: draw(maybe(rates)) for name in ("rate_hz", "bytes_per_s")}
-    companions = {name: (draw(rates),) for name in ("processors.companion", "memory.companion") if draw(st.booleans())}
+    names = ("cpu.companion", "processors.companion", "memory.companion")
+    companions = {name: (draw(rates),) for name in names if draw(st.booleans())}
     return made(
         cell,
         None,
@@ -208,7 +210,7 @@ def test_a_row_with_all_figures_shows_every_column(rendered: Rendered) -> None:
             sustainable=Sustainable(rate_hz=387_200.0, least_hz=371_000.0, most_hz=391_000.0),
             link_share=0.87,
             clock_uncertainty_ns=1_234.0,
-            metrics={"processors.companion": (0.25,), "memory.companion": (1.5e7,)},
+            metrics={"processors.companion": (0.25,), "memory.companion": (1.5e7,), "cpu.companion": (9.8e4,)},
             protected_by="AES-256",
             proof=proven,
             warnings=(),

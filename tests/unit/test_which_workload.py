@@ -190,7 +190,7 @@ def test_the_json_answer_has_the_workload_and_the_worst_edge() -> None:
     found = read_output("which", render_json(answer(race(FIELD, Wanted(max_cpu=2.0), scale=2.0)), None))
     assert found["question"] == {
         "size": None, "rate_hz": None, "workload": "robot", "scale": 2, "copies": 1, "processes": 2, "metric": "p50",
-        "subscribers": None, "deadline_ns": None, "loss": None, "cpu": 2.0, "budget_s": 1200,
+        "subscribers": None, "participants": None, "deadline_ns": None, "loss": None, "cpu": 2.0, "budget_s": 1200,
     }  # fmt: skip
     [best] = found["answer"]
     edge = {"name": "image", "from": "camera", "to": "detector", "deadline_ns": 10_000_000, "holds": True}
