@@ -88,10 +88,10 @@ pub fn declare_subscriber(
     builder: SubscriberBuilder<'_, 'static, Callback<Sample>>,
     topic: &Topic,
 ) -> Result<Box<dyn Send>> {
-    let builder = builder.advanced();
+    // Not an advanced subscriber, which drops a message if another publisher of the same session sent a later one before.
     let Some(depth) = history_of(topic) else { return Ok(Box::new(builder.wait()?)) };
     let asked = HistoryConfig::default().detect_late_publishers().max_samples(depth);
-    let builder = builder.subscriber_detection().query_timeout(Duration::MAX).history(asked);
+    let builder = builder.advanced().subscriber_detection().query_timeout(Duration::MAX).history(asked);
     Ok(match topic.reliable() {
         true => Box::new(builder.recovery(RecoveryConfig::default().heartbeat()).wait()?),
         false => Box::new(builder.wait()?),
