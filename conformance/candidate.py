@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from declared import declared
 
 from middlemark.model.cell import Cell
 from middlemark.model.description import BrokenWorker, Transport, Worker
@@ -16,7 +17,7 @@ from middlemark.workers.find import find_workers
 KIB = 1 << 10
 MIB = 1 << 20
 CPUS = sorted(os.sched_getaffinity(0))
-_options: dict[str, Any] = {"adapters": frozenset(), "brief": False}
+_options: dict[str, Any] = {"adapters": frozenset(), "brief": False, "every": False}
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -63,12 +64,12 @@ def roles_of(cell: Cell) -> int:
     return count_roles(cell.pattern, cell.publishers, cell.subscribers)
 
 
-def choose(adapters: Sequence[str], *, brief: bool) -> None:
+def choose(adapters: Sequence[str], *, brief: bool, every: bool) -> None:
     """Select the adapters to test. The null adapter is always selected, and an empty list selects all.
 
-    Must be called before ``found``.
+    ``brief`` and ``every``: fewer and more trials, see ``variants.Extent``. Must be called before ``found``.
     """
-    _options.update(adapters=frozenset(adapters), brief=brief)
+    _options.update(adapters=frozenset(adapters), brief=brief, every=every)
 
 
 @functools.cache
@@ -89,10 +90,28 @@ def candidates() -> list[Candidate]:
 
 
 def selected() -> list[Candidate]:
-    """Return the candidates for tests that vary few factors: with ``--brief`` each adapter's first transport."""
-    if not is_brief():
-        return candidates()
-    return [each for each in candidates() if each.scripted or each.transport is each.worker.description.transports[0]]
+    """Return the candidates for tests that vary few factors.
+
+    An adapter that declares ``levels_once`` has only its first transport here. With ``--brief`` every adapter has only
+    its first transport, and with ``--every-level`` every adapter has all.
+    """
+    return [each for each in candidates() if each.scripted or _is_first(each) or not _is_once(each)]
+
+
+def once() -> list[Candidate]:
+    """Return the candidates for tests of what an adapter does in the same way over all transports.
+
+    That is each adapter's first transport, and with ``--every-level`` every transport.
+    """
+    return [each for each in candidates() if _is_first(each) or _options["every"]]
+
+
+def _is_first(who: Candidate) -> bool:
+    return who.transport is who.worker.description.transports[0]
+
+
+def _is_once(who: Candidate) -> bool:
+    return is_brief() or (not _options["every"] and bool(declared(who.worker.description.name).levels_once))
 
 
 def is_brief() -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
-from candidate import candidates, choose, found, selected
+from candidate import candidates, choose, found, once, selected
 from runner import Measured, Runner
 from variants import CALLS, PATTERNS, ROUND_TRIPS, STREAM, Extent, chosen_variants, use_variants, variants_of
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
@@ -47,7 +47,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     adapters = config.getoption("adapters")
-    choose(adapters.split(",") if adapters else (), brief=config.getoption("brief"))
+    choose(
+        adapters.split(",") if adapters else (),
+        brief=config.getoption("brief"),
+        every=config.getoption("every_level"),
+    )
     if hasattr(config, "workerinput"):
         use_variants(config.workerinput["variants"])
 
@@ -81,7 +85,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for fixture in TRIALS.keys() & set(metafunc.fixturenames):
         metafunc.parametrize(fixture, _trials(TRIALS[fixture], metafunc.config), indirect=True)
     if "candidate" in metafunc.fixturenames:
-        metafunc.parametrize("candidate", selected(), ids=lambda who: who.name)
+        chosen = once() if metafunc.definition.get_closest_marker("once") else selected()
+        metafunc.parametrize("candidate", chosen, ids=lambda who: who.name)
     if "worker" in metafunc.fixturenames:
         metafunc.parametrize("worker", found()[0], ids=lambda worker: worker.description.name)
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from candidate import Candidate
 from conversation import Conversation, configure
-from variants import why_left_out
+from declared import why_left_out
 
 from middlemark.model.protocol import ForwardRequest, Load, PublisherRequest, SubscriberRequest, TopicRequest
 from middlemark.model.samples import ARRIVAL, SENDING

@@ -17,6 +17,7 @@ LONG_LEASES = ("dust-dds", "rustdds")
 """Adapters whose participants notice a killed one only after 60 s or more, and a trial waits 30 s."""
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("subscribe", ["next", "all"])
 def test_every_participant_finds_and_hears_the_others(
     candidate: Candidate, runner: Runner, subscribe: Subscribe

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from candidate import KIB, Candidate, scripted
 from conversation import Conversation
+from declared import why_left_out
 from floods import KEPT, both_ready, flood, together
 from runner import by_publisher
-from variants import why_left_out
 
 from middlemark.model.cell import Cell
 from middlemark.model.samples import ARRIVAL, SENDING

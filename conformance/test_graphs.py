@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 from candidate import Candidate, selected
+from declared import why_left_out
 from runner import Runner
-from variants import why_left_out
 
 from middlemark.model.cell import carrying
 from middlemark.model.description import DEFAULT_CONFIGURATION

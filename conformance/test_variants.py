@@ -6,7 +6,8 @@ from itertools import combinations
 import msgspec
 from candidate import Candidate, scripted
 from click.testing import CliRunner
-from variants import Row, left_out, levels_of, new_levels, new_pairs, rows_of
+from declared import left_out
+from variants import Row, levels_of, new_levels, new_pairs, rows_of
 
 from middlemark.commands import run
 from middlemark.model.description import Worker

@@ -8,18 +8,17 @@ or more cells.
 import functools
 from collections.abc import Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 from candidate import KIB, MIB, Candidate, candidates
+from declared import declared, left_out, why_left_out
 
 from middlemark.model.cell import CAPABILITIES, Cell, cannot
 from middlemark.model.plan import Limits
 from middlemark.model.protocol import Security
-from middlemark.model.version import adapter_of
 
 DURATION_S = 0.25
 LONGEST = 300
@@ -27,96 +26,9 @@ LONGEST = 300
 REPLY_TIMEOUT_S = 10.0
 """Long, because the tests check whether a message arrives. A delay on a busy machine must not count as a loss."""
 ROUND_TRIPS, STREAM, CALLS = PATTERNS = "ping-pong", "stream", "request-reply"
-ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
 Extent = Literal["brief", "pairs", "every"]
 """``brief``: each level once (``./check``). ``pairs``: every pair of levels (``./check all``). ``every``: every pair,
 and each level alone (``./check full``)."""
-
-
-class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Trials that are not measured: a ``leave_out`` in ``conformance.toml``. An absent key includes all levels."""
-
-    because: str
-    reproduce: str
-    """Arguments of ``./middlemark`` with which the fault occurs; some need a busy machine (``scripts/busy 4``)."""
-    refused: bool = False
-    """True if the command is refused with a message that contains the reason."""
-    transports: tuple[str, ...] = ()
-    pattern: str | None = None
-    reliability: str | None = None
-    receive: str | None = None
-    echo: str | None = None
-    loan: bool | None = None
-    processes: int | None = None
-    security: tuple[str, ...] = ()
-    via: tuple[str, ...] = ()
-    larger_than: int | None = None
-    """Leave out only messages of more than this number of bytes."""
-    several_publishers: bool = False
-    """True: leave out only streams with more than one publisher, and calls of more than one client."""
-    more_than_two: bool = False
-    """True: leave out only trials with more than two workers."""
-    together_larger_than_max: bool = False
-    """True: leave out only messages that are larger than the transport's maximum together with their replies."""
-
-    def largest(self, who: Candidate) -> int:
-        """Return the size in bytes of the largest message that this entry allows.
-
-        The result is the transport's maximum if the entry has no limit, or applies to other transports or to one
-        ``echo`` only.
-        """
-        if (self.transports and who.transport.name not in self.transports) or self.echo is not None:
-            return who.transport.max_bytes
-        if self.together_larger_than_max:
-            return who.transport.max_bytes // 2
-        return who.transport.max_bytes if self.larger_than is None else self.larger_than
-
-    def covers(self, who: Candidate, factors: Mapping[str, Any]) -> bool:
-        """Return true if a trial with these factors is left out."""
-        publishers, subscribers = factors.get("publishers", 1), factors.get("subscribers", 1)
-        together = factors["size"] * (1 + subscribers)
-        return (
-            (not self.transports or who.transport.name in self.transports)
-            and self.pattern in (None, factors["pattern"])
-            and self.reliability in (None, factors["reliability"])
-            and self.receive in (None, factors.get("receive"))
-            and self.echo in (None, factors.get("echo"))
-            and self.loan in (None, factors.get("loan", False))
-            and self.processes in (None, factors.get("processes"))
-            and (not self.security or factors.get("security", "none") in self.security)
-            and (not self.via or factors.get("via", who.transport.via[0]) in self.via)
-            and (self.larger_than is None or factors["size"] > self.larger_than)
-            and (not self.several_publishers or publishers > 1)
-            and (not self.more_than_two or publishers + subscribers > 2)
-            and (not self.together_larger_than_max or together > who.transport.max_bytes)
-        )
-
-
-class Conformance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An adapter's ``conformance.toml``."""
-
-    leave_out: tuple[LeftOut, ...] = ()
-    levels_once: str = ""
-    """Why ``pairs`` measures each level once and not every pair; empty: it measures every pair."""
-
-
-@functools.cache
-def _conformance(adapter: str) -> Conformance:
-    path = ADAPTERS / adapter_of(adapter) / "conformance.toml"
-    found = msgspec.toml.decode(path.read_bytes(), type=Conformance) if path.is_file() else Conformance()
-    if "@" not in adapter:
-        return found
-    return msgspec.structs.replace(found, levels_once="its adapter is the same code")
-
-
-def left_out(adapter: str) -> tuple[LeftOut, ...]:
-    """Return the ``leave_out`` entries of the adapter's ``conformance.toml``."""
-    return _conformance(adapter).leave_out
-
-
-def why_left_out(who: Candidate, **factors: Any) -> str | None:
-    """Return the reason why a trial with these factors (pattern, size, …) is left out; None if it is measured."""
-    return next((each.because for each in left_out(who.worker.description.name) if each.covers(who, factors)), None)
 
 
 class Variant(msgspec.Struct, frozen=True):
@@ -293,7 +205,7 @@ def variants_of(name: str, extent: Extent) -> Mapping[str, Variant]:
     who, rows = _candidate(name), _rows(name)
     transports = who.worker.description.transports
     before = [Candidate(who.worker, each) for each in transports[: transports.index(who.transport)]]
-    once = extent == "brief" or (extent == "pairs" and _conformance(who.worker.description.name).levels_once)
+    once = extent == "brief" or (extent == "pairs" and declared(who.worker.description.name).levels_once)
     chosen = new_levels(rows, before) if once else new_pairs(rows, before)
     if who.transport.name == "mislabelled":
         # One variant of each pattern is enough to detect the null adapter's false transport.

@@ -151,7 +151,7 @@ def test_the_size_at_which_a_crowd_breaks_is_searched_in_fresh_trials(bench: Ben
     assert bench.leftovers() == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_race_of_crowds_names_the_middleware_that_is_complete_first(bench: Bench) -> None:
     out = bench.folder / "found"
     ended = bench.run(
