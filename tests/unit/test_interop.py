@@ -8,10 +8,12 @@ from middlemark import exits
 from middlemark.document import interop
 from middlemark.document.screen import broken
 from middlemark.model.cell import Cell
-from middlemark.model.outcome import Failure
+from middlemark.model.outcome import Failure, TrialOutcome
+from middlemark.model.plan import Limits, Trial
 from middlemark.runs.conduct import _status
 from middlemark.show import View, render
 from middlemark.show.html.data import data_of
+from middlemark.trial.interop import Tries
 from middlemark.verdicts.experiments import Standing
 
 SIX = 6
@@ -116,3 +118,33 @@ def test_a_pair_whose_trials_were_lost_is_not_decided() -> None:
     assert interop.table_of(table).lines[0].cells[1].text == "failed"
     assert interop.headline([table]).endswith("vega:lyra never; lyra:vega not decided, as trials were lost.")
     assert broken(document).texts == (f"lyra:vega udp at 64 B failed: {crashed.text}",)
+
+
+def _trial(number: int, cell: int = 0) -> Trial:
+    return Trial(order=number - 1, cell=cell, number=number, limits=Limits(duration_s=1.0))
+
+
+def _outcome(trial: Trial, failed: Failure | None) -> TrialOutcome:
+    return TrialOutcome(
+        cell=trial.cell, number=trial.number, order=trial.order, started="2026-01-01", seconds=12.0, failed=failed
+    )
+
+
+def test_a_pair_that_never_interoperates_is_tried_only_twice() -> None:
+    tries = Tries()
+    for number in (1, 2):
+        assert tries.foreseen(_trial(number)) is None
+        tries.add(_outcome(_trial(number), APART))
+    foreseen = tries.foreseen(_trial(3))
+    assert foreseen is not None
+    assert (foreseen.code, foreseen.text) == (APART.code, f"not tried again, because 2 trials failed: {APART.text}")
+    assert tries.foreseen(_trial(3, cell=1)) is None, "another pair"
+
+
+def test_a_pair_that_worked_once_or_crashed_is_tried_in_every_round() -> None:
+    for other in (None, Failure("crashed", "ping: killed by SIGSEGV")):
+        tries = Tries()
+        for number, failed in enumerate((APART, other, APART, APART), 1):
+            assert tries.foreseen(_trial(number)) is None
+            tries.add(_outcome(_trial(number), failed))
+        assert tries.foreseen(_trial(5)) is None

@@ -1,10 +1,14 @@
-"""Decide whether two different adapters exchange messages. Pure."""
+"""Decide whether two different adapters exchange messages, and how often a pair that does not is tried. Pure."""
 
 import msgspec
 
 from middlemark.model.cell import Cell
 from middlemark.model.outcome import Failure, TrialCounts, TrialOutcome
 from middlemark.model.pairs import NO_INTEROP, SAME
+from middlemark.model.plan import Trial
+
+TRIES = 2
+"""If this number of trials of a pair fail, and none succeeds, its other trials are not run: each takes 10 s or more."""
 
 _WHY = {
     "unmatched": "no match within the deadline",
@@ -43,3 +47,30 @@ def _without(outcome: TrialOutcome, text: str, advice: str = "") -> TrialOutcome
     )
     kept = ("clock", "version", "discovery_ns", "handshake_ns", "notes", "shm", "link_how")
     return msgspec.structs.replace(begun, **{name: getattr(outcome, name) for name in kept})
+
+
+class Tries:
+    """Counts the failed trials of pairs, so that a pair that does not interoperate is not tried in every round."""
+
+    def __init__(self) -> None:
+        """Create it without any trial."""
+        self._failed: dict[int, int] = {}
+        """Index of a cell → number of its trials so far, all of which failed with ``NO_INTEROP``; -1: one did not."""
+        self._last: dict[int, Failure] = {}
+
+    def add(self, outcome: TrialOutcome) -> None:
+        """Count the outcome of a trial."""
+        before = self._failed.get(outcome.cell, 0)
+        if before == -1 or outcome.failed is None or outcome.failed.code != NO_INTEROP:
+            self._failed[outcome.cell] = -1
+            return
+        self._failed[outcome.cell] = before + 1
+        self._last.setdefault(outcome.cell, outcome.failed)
+
+    def foreseen(self, trial: Trial) -> Failure | None:
+        """Return the failure of a trial that need not run; None: run it."""
+        if self._failed.get(trial.cell, 0) < TRIES:
+            return None
+        failure = self._last[trial.cell]
+        text = f"not tried again, because {TRIES} trials failed: {failure.text}"
+        return msgspec.structs.replace(failure, text=text)

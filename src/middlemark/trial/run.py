@@ -16,8 +16,9 @@ from middlemark.model.outcome import Failure, TrialOutcome, Underway
 from middlemark.model.pairs import worker_of
 from middlemark.model.plan import Plan, Trial
 from middlemark.model.turns import side_by_side
+from middlemark.trial.interop import Tries
 from middlemark.trial.measurement import Tick
-from middlemark.trial.observe import Shared, run_trial
+from middlemark.trial.observe import Shared, new_outcome, run_trial
 from middlemark.trial.proof import Proofs
 from middlemark.trial.search import run_search
 from middlemark.trial.side_by_side import Group
@@ -87,6 +88,7 @@ async def _run_plan(
     interrupted: asyncio.Event,
 ) -> bool:
     stop = asyncio.create_task(interrupted.wait())
+    tries = Tries()
     try:
         for trials in side_by_side(plan.trials):
             group = Group(each.order for each in trials) if len(trials) > 1 else None
@@ -97,7 +99,7 @@ async def _run_plan(
                 watcher.trial_begins(cell, trial)
                 worker = worker_of(cell.sides, workers)
                 tick = watcher.tick if trial is trials[0] else _untold
-                measured = _measured(cell, trial, worker, together, tick, proofs)
+                measured = _measured(cell, trial, worker, together, tick, proofs, tries)
                 measuring.append(asyncio.create_task(measured))
             every = asyncio.gather(*measuring, return_exceptions=True)
             awaited: list[asyncio.Future[Any]] = [every, stop]
@@ -125,14 +127,18 @@ def _untold(_: Underway) -> None:
 
 
 async def _measured(
-    cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, proofs: Proofs | None
+    cell: Cell, trial: Trial, worker: Worker, shared: Shared, tick: Tick, proofs: Proofs | None, tries: Tries
 ) -> TrialOutcome:
     """Measure one trial and prove the cell's protection. If the proof is cancelled, return the outcome without a proof.
 
     A later trial then proves it.
     """
+    foreseen = tries.foreseen(trial)
+    if foreseen is not None:
+        return msgspec.structs.replace(new_outcome(trial), failed=foreseen)
     run = run_search if cell.rate in SEARCHES else run_trial
     outcome = await run(cell, trial, worker, shared, tick)
+    tries.add(outcome)
     if proofs is None:
         return outcome
     try:
