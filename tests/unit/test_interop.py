@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 from report_runs import cell, document_of, run_of
 
 from middlemark import exits
@@ -15,6 +16,7 @@ from middlemark.show import View, render
 from middlemark.show.html.data import data_of
 from middlemark.trial.interop import Tries
 from middlemark.verdicts.experiments import Standing
+from middlemark.verdicts.interop import interop_tables
 
 SIX = 6
 APART = Failure("no-interop", "no match within the deadline: ping found 0 of 1 subscribers")
@@ -68,6 +70,21 @@ def test_the_reason_names_the_loads_under_which_the_pair_works() -> None:
     )
     reasons = [each.why for table in document_of(run).interop for each in table.rows if each.why]
     assert reasons == [f"only best effort; only up to 64 B; {APART.text}"]
+
+
+def test_the_standing_of_a_pair_is_by_its_headline_figure() -> None:
+    document = document_of(run_of(figures(EVERY)))
+    undecided = [
+        msgspec.structs.replace(
+            of,
+            metric="p99",
+            rows=tuple(msgspec.structs.replace(each, standing=Standing.UNDECIDED) for each in of.rows),
+        )
+        for of in document.experiments
+    ]
+    [table] = interop_tables(document.rows, (*document.experiments, *undecided))
+    assert table == document.interop[0]
+    assert {each.standing for each in table.rows} == {Standing.BEST, Standing.SLOWER}
 
 
 def test_rows_without_a_pair_have_no_table() -> None:

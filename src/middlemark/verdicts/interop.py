@@ -7,7 +7,7 @@ import msgspec
 from middlemark.model.cell import Cell
 from middlemark.model.pairs import NO_INTEROP, SAME
 from middlemark.model.units import format_size
-from middlemark.verdicts.experiments import JudgedExperiment, Standing
+from middlemark.verdicts.experiments import HEADLINE, JudgedExperiment, Standing
 from middlemark.verdicts.rows import Row, grouped
 
 _OF_A_PAIR = ("adapter", "pair", "native", "depth", "label", "unknown")
@@ -44,7 +44,8 @@ class InteropTable(msgspec.Struct, frozen=True, kw_only=True):
 
 def interop_tables(rows: Sequence[Row], experiments: Sequence[JudgedExperiment]) -> tuple[InteropTable, ...]:
     """Return a table for each load with pairs of different adapters, in the order of the rows."""
-    standings = {each.row.index: each.standing for of in experiments if not of.restricted for each in of.rows}
+    decisive = [each for each in experiments if not each.restricted and each.metric in HEADLINE]
+    standings = {each.row.index: each.standing for of in decisive for each in of.rows}
     paired = {(row.run, name) for row in rows if row.result.cell.pair != SAME for name in row.result.cell.sides}
     taking_part = [row for row in rows if {(row.run, name) for name in row.result.cell.sides} <= paired]
     works = {_place(row.result.cell, row.run): row.result.failed is None for row in taking_part}
