@@ -21,10 +21,10 @@ from middlemark.suite import load, raw_options
 from middlemark.suite.overrides import race_budget_s
 
 
-def test_first_look_races_for_three_minutes_and_its_first_round_takes_half_of_them() -> None:
+def test_first_look_races_for_six_minutes_and_two_rounds_of_few_adapters_take_half_of_them() -> None:
     suites = load(["first-look"], raw_options())
     plan = make_plan(suites, (*EVERYONE, MEMCPY), cpus=(0, 1), seed=0)
-    assert race_budget_s(suites) == 170
+    assert race_budget_s(suites) == 360
     assert estimate_seconds(plan) < 90
     assert {cell.size for cell in plan.cells} == {1024, 65536, 1 << 20}
     assert pairs_of(plan) == [*pairs_of(plan_of("[[sweep]]")), "memcpy memcpy"]
