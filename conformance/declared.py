@@ -1,4 +1,4 @@
-"""What each adapter's ``conformance.toml`` declares: trials that are left out, and adapters that need fewer trials."""
+"""Reads each adapter's ``conformance.toml``: trials that are left out, and whether fewer trials are enough."""
 
 import functools
 from collections.abc import Mapping

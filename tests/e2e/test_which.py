@@ -105,7 +105,8 @@ def test_a_real_question_has_an_answer_within_its_budget(bench: Bench) -> None:
         pytest.skip("this machine has too much else to do")
     assert found["verdict"] in ("best", "tie", "undecided")
     assert found["seconds"] <= 60, "a round may take longer than the earlier rounds"
-    assert (found["next"] is None) == (found["verdict"] != "undecided")
+    if found["verdict"] != "tie":  # a tie that is wider than the margin also has a next step
+        assert (found["next"] is None) == (found["verdict"] == "best")
     assert all(each["times_baseline"] > 0 and each["p50_ns"] > 0 for each in found["answer"])
     best = found["answer"][0]["p50_ns"]
     beaten = [each for each in found["candidates"] if each["eliminated"] == "slower"]
