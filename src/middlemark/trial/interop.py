@@ -54,23 +54,17 @@ class Tries:
 
     def __init__(self) -> None:
         """Create it without any trial."""
-        self._failed: dict[int, int] = {}
-        """Index of a cell → number of its trials so far, all of which failed with ``NO_INTEROP``; -1: one did not."""
-        self._last: dict[int, Failure] = {}
+        self._failed: dict[int, list[Failure | None]] = {}
+        """Index of a cell → the failure of each of its trials so far; None: the trial succeeded."""
 
     def add(self, outcome: TrialOutcome) -> None:
         """Count the outcome of a trial."""
-        before = self._failed.get(outcome.cell, 0)
-        if before == -1 or outcome.failed is None or outcome.failed.code != NO_INTEROP:
-            self._failed[outcome.cell] = -1
-            return
-        self._failed[outcome.cell] = before + 1
-        self._last.setdefault(outcome.cell, outcome.failed)
+        self._failed.setdefault(outcome.cell, []).append(outcome.failed)
 
     def foreseen(self, trial: Trial) -> Failure | None:
         """Return the failure of a trial that need not run; None: run it."""
-        if self._failed.get(trial.cell, 0) < TRIES:
+        failed = [each for each in self._failed.get(trial.cell, ()) if each is not None and each.code == NO_INTEROP]
+        if len(failed) < TRIES or len(failed) < len(self._failed[trial.cell]):
             return None
-        failure = self._last[trial.cell]
-        text = f"not tried again, because {TRIES} trials failed: {failure.text}"
-        return msgspec.structs.replace(failure, text=text)
+        text = f"not tried again, because {TRIES} trials failed: {failed[0].text}"
+        return msgspec.structs.replace(failed[0], text=text)
